@@ -17,27 +17,27 @@
  * @type: type of the variable, e.g. `struct db *`.
  * @free_fn: its destructor; must accept NULL.
  */
-#define DEFINE_CLEANUP(type, free_fn)                                                              \
-	__attribute__((unused)) static inline void free_fn##p(type *p)                             \
-	{                                                                                          \
-		free_fn(*p);                                                                       \
-	}                                                                                          \
+#define DEFINE_CLEANUP(type, free_fn)                                  \
+	__attribute__((unused)) static inline void free_fn##p(type *p) \
+	{                                                              \
+		free_fn(*p);                                           \
+	}                                                              \
 	struct cleanup_needs_semicolon_##free_fn
 
 /** take_ptr() - hand over the pointer in variable @p and leave NULL behind. */
-#define take_ptr(p)                                                                                \
-	({                                                                                         \
-		__typeof__(p) taken_ = (p);                                                        \
-		(p) = NULL;                                                                        \
-		taken_;                                                                            \
+#define take_ptr(p)                         \
+	({                                  \
+		__typeof__(p) taken_ = (p); \
+		(p) = NULL;                 \
+		taken_;                     \
 	})
 
 /** take_fd() - hand over the descriptor in variable @fd and leave -1 behind. */
-#define take_fd(fd)                                                                                \
-	({                                                                                         \
-		int taken_ = (fd);                                                                 \
-		(fd) = -1;                                                                         \
-		taken_;                                                                            \
+#define take_fd(fd)                \
+	({                         \
+		int taken_ = (fd); \
+		(fd) = -1;         \
+		taken_;            \
 	})
 
 /** freep() - free() for any pointer variable. */

@@ -163,7 +163,8 @@ bool parse_hash(const char *s)
 
 bool parse_name(const char *s)
 {
-	static const char ok[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	static const char ok[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	size_t n = strlen(s);
 
 	return n >= 1 && n <= 64 && strspn(s, ok) == n && *s != '.' && *s != '-' && *s != '_';

@@ -19,9 +19,9 @@ struct strbuf {
 	size_t cap;
 };
 
-#define STRBUF_INIT                                                                                \
-	{                                                                                          \
-		0                                                                                  \
+#define STRBUF_INIT \
+	{           \
+		0   \
 	}
 
 void strbuf_done(struct strbuf *b);
