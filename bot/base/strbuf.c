@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/base/strbuf.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static void grow(struct strbuf *b, size_t extra)
 	if (need <= b->cap)
 		return;
 	while (cap < need)
-		cap = cap > need / 2 ? need : cap * 2;
+		cap = cap > SIZE_MAX / 2 ? need : cap * 2;
 	b->s = xreallocarray(b->s, cap, 1);
 	b->cap = cap;
 }
