@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "runners/suites/suite.h"
+
+#include "bot/base/cleanup.h"
+#include "bot/base/err.h"
+#include "bot/base/parse.h"
+#include "bot/base/strbuf.h"
+#include "runners/suites/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PERCENT_MAX 10000
+#define SECONDS_MAX 86400.0
+
+static const struct suite *const suites[] = { &suite_wis, &suite_vms };
+
+const struct suite *suite_list(size_t i)
+{
+	return i < ARRAY_SIZE(suites) ? suites[i] : NULL;
+}
+
+const struct suite *suite_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
+		if (!strcmp(suites[i]->name, name))
+			return suites[i];
+	return NULL;
+}
+
+const char *suite_names(void)
+{
+	return "will-it-scale, vm-scalability";
+}
+
+const char *suite_name(const struct suite *s)
+{
+	return s->name;
+}
+
+const char *suite_test(const struct suite *s, size_t i)
+{
+	return s->test_name(i);
+}
+
+const char *suite_param_get(const struct suite_param *params, size_t n, const char *key,
+			    const char *def)
+{
+	for (size_t i = n; i > 0; i--)
+		if (!strcmp(params[i - 1].key, key))
+			return params[i - 1].value;
+	return def;
+}
+
+/* "16" or "50%". */
+static int tasks_parse(const char *value, bool *ret_percent, unsigned *ret, struct err *e)
+{
+	size_t len = strlen(value);
+	char digits[16];
+	int64_t v = 0;
+
+	if (len > 0 && len < sizeof(digits)) {
+		*ret_percent = value[len - 1] == '%';
+		memcpy(digits, value, len + 1);
+		if (*ret_percent)
+			digits[len - 1] = '\0';
+		if (parse_i64(digits, 1, *ret_percent ? PERCENT_MAX : INT32_MAX, &v, NULL) == 0) {
+			*ret = (unsigned)v;
+			return 0;
+		}
+	}
+	return err_set(e, ERR_PARSE,
+		       "nr_task = '%.80s' is not a number of tasks such as 16 or 50%%", value);
+}
+
+int suite_tasks_known(const struct suite_param *params, size_t n, unsigned *ret, struct err *e)
+{
+	const char *value = suite_param_get(params, n, "tasks", NULL);
+	bool percent;
+	unsigned v;
+	int r;
+
+	*ret = 0;
+	if (!value)
+		value = suite_param_get(params, n, "nr_task", NULL);
+	if (!value)
+		return 0;
+	r = tasks_parse(value, &percent, &v, e);
+	if (r == 0 && !percent)
+		*ret = v;
+	return r;
+}
+
+int suite_tasks(const struct suite *s, const struct suite_param *params, size_t n, const char *def,
+		const struct suite_machine *m, unsigned *ret, struct err *e)
+{
+	const char *value = suite_param_get(params, n, "nr_task", def);
+	bool percent;
+	uint64_t v;
+	unsigned x;
+	int r;
+
+	r = tasks_parse(value, &percent, &x, e);
+	if (r < 0)
+		return r;
+	v = x;
+	if (percent) {
+		if (m->cpus <= 0)
+			return err_set(e, ERR_RANGE,
+				       "nr_task = '%.80s' of a machine that has %d CPUs", value,
+				       m->cpus);
+		v = (uint64_t)m->cpus * x / 100;
+		if (v == 0)
+			v = 1;
+	}
+	if (v > s->max_tasks)
+		return err_set(e, ERR_RANGE, "nr_task = '%.80s' comes to %llu tasks, %s runs %u",
+			       value, (unsigned long long)v, s->name, s->max_tasks);
+	*ret = (unsigned)v;
+	return 0;
+}
+
+int suite_seconds(const struct suite_param *params, size_t n, const char *key, unsigned *ret,
+		  struct err *e)
+{
+	const char *value = suite_param_get(params, n, key, NULL);
+	double v;
+	int r;
+
+	*ret = 0;
+	if (!value)
+		return 0;
+	r = parse_duration(value, &v, e);
+	if (r < 0)
+		return err_wrap(e, "%.40s", key);
+	if (v <= 0 || v > SECONDS_MAX)
+		return err_set(e, ERR_RANGE, "%.40s = '%.80s' is not between 1s and 24h", key,
+			       value);
+	*ret = (unsigned)ceil(v);
+	return 0;
+}
+
+static int check_test(const struct suite *s, const char *test, struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	const char *name;
+
+	for (size_t i = 0; (name = s->test_name(i)); i++) {
+		if (!strcmp(name, test))
+			return 0;
+		strbuf_addf(&b, "%s%s", i ? ", " : "", name);
+	}
+	return err_set(e, ERR_NOENT, "%s has no test '%.80s'; it has %s", s->name, test,
+		       strbuf_str(&b));
+}
+
+static int check_choice(const struct suite_param_def *def, const char *value, struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	for (size_t i = 0; def->choices[i]; i++) {
+		if (!strcmp(def->choices[i], value))
+			return 0;
+		strbuf_addf(&b, "%s%s", i ? ", " : "", def->choices[i]);
+	}
+	return err_set(e, ERR_PARSE, "%s = '%.80s' is not one of %s", def->key, value,
+		       strbuf_str(&b));
+}
+
+static int check_value(const struct suite_param_def *def, const struct suite_param *p,
+		       struct err *e)
+{
+	uint64_t bytes = 0;
+	bool percent;
+	unsigned v;
+	int r = 0;
+
+	switch (def->kind) {
+	case PARAM_CHOICE:
+		return check_choice(def, p->value, e);
+	case PARAM_TASKS:
+		return tasks_parse(p->value, &percent, &v, e);
+	case PARAM_SECONDS:
+		return suite_seconds(p, 1, def->key, &v, e);
+	case PARAM_SIZE:
+		r = parse_size(p->value, &bytes, e);
+		if (r < 0)
+			return err_wrap(e, "%s", def->key);
+		if (bytes == 0)
+			return err_set(e, ERR_RANGE, "%s = '%.80s' is not more than 0", def->key,
+				       p->value);
+	}
+	return 0;
+}
+
+static int check_param(const struct suite *s, const struct suite_param *p, struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	for (const struct suite_param_def *def = s->params; def->key; def++) {
+		if (!strcmp(def->key, p->key))
+			return check_value(def, p, e);
+		strbuf_addf(&b, "%s%s", def == s->params ? "" : ", ", def->key);
+	}
+	return err_set(e, ERR_NOENT, "%s has no parameter '%.80s'; it has %s", s->name, p->key,
+		       strbuf_str(&b));
+}
+
+int suite_check(const struct suite *s, const char *test, const struct suite_param *params, size_t n,
+		struct err *e)
+{
+	int r = check_test(s, test, e);
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = check_param(s, &params[i], e);
+	return r;
+}
+
+int suite_plan_make(const struct suite *s, const char *test, const struct suite_param *params,
+		    size_t n, const struct suite_machine *m, struct suite_plan *ret, struct err *e)
+{
+	struct suite_plan plan = { 0 };
+	int r;
+
+	r = suite_check(s, test, params, n, e);
+	if (r == 0)
+		r = s->plan(s, test, params, n, m, &plan, e);
+	if (r < 0) {
+		suite_plan_done(&plan);
+		return r;
+	}
+	*ret = plan;
+	return 0;
+}
+
+void suite_plan_add(struct suite_plan *plan, const char *fmt, ...)
+{
+	struct strbuf b = STRBUF_INIT;
+	char **argv = NULL;
+	size_t argc = 0;
+	char *save = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	for (char *w = b.s ? strtok_r(b.s, " ", &save) : NULL; w; w = strtok_r(NULL, " ", &save)) {
+		argv = xreallocarray(argv, argc + 2, sizeof(*argv));
+		argv[argc++] = xstrdup(w);
+		argv[argc] = NULL;
+	}
+	strbuf_done(&b);
+	plan->commands = xreallocarray(plan->commands, plan->n + 1, sizeof(*plan->commands));
+	plan->commands[plan->n++].argv = argv;
+}
+
+void suite_plan_done(struct suite_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		for (char **w = plan->commands[i].argv; w && *w; w++)
+			free(*w);
+		free(plan->commands[i].argv);
+	}
+	free(plan->commands);
+	*plan = (struct suite_plan){ 0 };
+}
+
+int suite_parse(const struct suite *s, const char *test, const char *text, size_t len,
+		const struct suite_param *params, size_t n, struct suite_output *ret, struct err *e)
+{
+	struct suite_output out = { 0 };
+	int r;
+
+	r = s->parse(s, test, text, len, params, n, &out, e);
+	if (r < 0) {
+		suite_output_done(&out);
+		return r;
+	}
+	*ret = out;
+	return 0;
+}
+
+const char *suite_headline(const struct suite *s, const char *test,
+			   const struct suite_param *params, size_t n)
+{
+	return s->headline(test, params, n);
+}
+
+const char *metric_better_name(enum metric_better b)
+{
+	switch (b) {
+	case BETTER_HIGHER:
+		return "higher";
+	case BETTER_LOWER:
+		return "lower";
+	case BETTER_NONE:
+		break;
+	}
+	return "none";
+}
+
+const char *metric_kind_name(enum metric_kind k)
+{
+	switch (k) {
+	case KIND_RATE:
+		return "rate";
+	case KIND_TIME:
+		return "time";
+	case KIND_SHARE:
+		return "share";
+	case KIND_COUNT:
+		break;
+	}
+	return "count";
+}

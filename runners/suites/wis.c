@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* will-it-scale: tests, parameters and plans. */
+#include "runners/suites/wis.h"
+
+#include "bot/base/cleanup.h"
+#include "bot/base/err.h"
+
+#include <string.h>
+
+#define MIB		UINT64_C(1048576)
+#define WARMUP_S	6
+#define DEFAULT_SAMPLES 5
+
+/* Memory that one task fills, where that is more than a page or two. */
+static const struct {
+	const char *name;
+	unsigned mib;
+} tests[] = {
+	{ "brk1", 0 },
+	{ "brk2", 0 },
+	{ "context_switch1", 0 },
+	{ "dup1", 0 },
+	{ "eventfd1", 0 },
+	{ "fallocate1", 1 },
+	{ "fallocate2", 1 },
+	{ "futex1", 0 },
+	{ "futex2", 0 },
+	{ "futex3", 0 },
+	{ "futex4", 0 },
+	{ "getppid1", 0 },
+	{ "lock1", 0 },
+	{ "lock2", 0 },
+	{ "lseek1", 0 },
+	{ "lseek2", 0 },
+	{ "malloc1", 0 },
+	{ "malloc2", 0 },
+	{ "mmap1", 0 },
+	{ "mmap2", 0 },
+	{ "open1", 0 },
+	{ "open2", 0 },
+	{ "open3", 0 },
+	{ "page_fault1", 128 },
+	/* The file's page and the copy of it. */
+	{ "page_fault2", 256 },
+	{ "page_fault3", 128 },
+	{ "pipe1", 0 },
+	{ "poll1", 0 },
+	{ "poll2", 0 },
+	{ "posix_semaphore1", 0 },
+	{ "pread1", 0 },
+	{ "pread2", 0 },
+	{ "pread3", 0 },
+	{ "pthread_mutex1", 0 },
+	{ "pthread_mutex2", 0 },
+	{ "pthread_mutex3", 0 },
+	{ "pthread_mutex4", 0 },
+	{ "pthread_mutex5", 0 },
+	{ "pwrite1", 0 },
+	{ "pwrite2", 0 },
+	{ "pwrite3", 0 },
+	{ "read1", 1 },
+	{ "read2", 1 },
+	{ "read3", 1 },
+	{ "read4", 1 },
+	{ "readseek1", 0 },
+	{ "readseek2", 0 },
+	{ "readseek3", 0 },
+	{ "sched_yield", 0 },
+	{ "signal1", 0 },
+	{ "tlb_flush1", 128 },
+	{ "tlb_flush2", 1 },
+	{ "tlb_flush3", 128 },
+	{ "unix1", 0 },
+	{ "unlink1", 0 },
+	{ "unlink2", 0 },
+	{ "write1", 1 },
+	{ "writeseek1", 0 },
+	{ "writeseek2", 0 },
+	{ "writeseek3", 0 },
+};
+
+static const char *const modes[] = { "process", "thread", NULL };
+static const char *const pins[] = { "core", "pu", "none", NULL };
+static const struct suite_param_def params_known[] = {
+	{ "mode", PARAM_CHOICE, modes },    { "nr_task", PARAM_TASKS, NULL },
+	{ "runtime", PARAM_SECONDS, NULL }, { "pin", PARAM_CHOICE, pins },
+	{ NULL, PARAM_CHOICE, NULL },
+};
+
+static const char *wis_test_name(size_t i)
+{
+	return i < ARRAY_SIZE(tests) ? tests[i].name : NULL;
+}
+
+static int check_memory(const char *test, unsigned tasks, const struct suite_machine *m,
+			struct err *e)
+{
+	uint64_t need = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
+		if (!strcmp(tests[i].name, test))
+			need = (uint64_t)tests[i].mib * tasks;
+	if (need * MIB > m->mem_available_bytes)
+		return err_set(e, ERR_NOSPACE,
+			       "%s with %u tasks fills %llu MiB, and the machine has %llu MiB free",
+			       test, tasks, (unsigned long long)need,
+			       (unsigned long long)(m->mem_available_bytes / MIB));
+	return 0;
+}
+
+static int wis_plan(const struct suite *s, const char *test, const struct suite_param *params,
+		    size_t n, const struct suite_machine *m, struct suite_plan *plan, struct err *e)
+{
+	const char *mode = suite_param_get(params, n, "mode", "process");
+	const char *pin = suite_param_get(params, n, "pin", "core");
+	unsigned samples;
+	int r;
+
+	r = suite_tasks(s, params, n, "100%", m, &plan->tasks, e);
+	if (r == 0)
+		r = suite_seconds(params, n, "runtime", &samples, e);
+	if (r == 0)
+		r = check_memory(test, plan->tasks, m, e);
+	if (r < 0)
+		return r;
+	if (samples == 0)
+		samples = DEFAULT_SAMPLES;
+	suite_plan_add(plan, "%s_%s -t %u -s %u%s", test,
+		       strcmp(mode, "thread") ? "processes" : "threads", plan->tasks, samples,
+		       !strcmp(pin, "none") ? " -n"
+		       : !strcmp(pin, "pu") ? " -m"
+					    : "");
+	/* Starved sleeps of the sampling task, and the making of thousands of tasks. */
+	plan->deadline_s = (samples + WARMUP_S) * 1.5 + 30 + plan->tasks * 0.05;
+	return 0;
+}
+
+static const char *wis_headline(const char *test, const struct suite_param *params, size_t n)
+{
+	(void)test;
+	return strcmp(suite_param_get(params, n, "mode", "process"), "thread")
+		       ? "will-it-scale.per_process_ops"
+		       : "will-it-scale.per_thread_ops";
+}
+
+const struct suite suite_wis = {
+	.name = "will-it-scale",
+	.params = params_known,
+	.max_tasks = 2048,
+	.test_name = wis_test_name,
+	.plan = wis_plan,
+	.parse = wis_parse,
+	.headline = wis_headline,
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/unit/runners/suites/outputs.h"
+
+#include "bot/base/strbuf.h"
+#include "tests/test.h"
+
+#include <string.h>
+
+const struct output_case output_cases[] = {
+	{ "wis-page_fault1-processes-t2-s5.txt", "will-it-scale", "page_fault1",
+	  "mode=process nr_task=2 runtime=5s" },
+	{ "wis-page_fault1-threads-t2-s5.txt", "will-it-scale", "page_fault1",
+	  "mode=thread nr_task=2 runtime=5s" },
+	{ "wis-context_switch1-processes-t2-s2-v.txt", "will-it-scale", "context_switch1",
+	  "mode=process nr_task=100% tasks=2 runtime=2s" },
+	{ "wis-getppid1-threads-t4-s2-n.txt", "will-it-scale", "getppid1",
+	  "mode=thread nr_task=4 runtime=2s pin=none" },
+	{ "wis-getppid1-processes-t2-s2-childkilled.txt", "will-it-scale", "getppid1",
+	  "mode=process nr_task=2 runtime=2s" },
+	{ "wis-runtest-stock-getppid1.csv", "will-it-scale", "getppid1", "" },
+	{ "wis-runtest-lkp-context_switch1.csv", "will-it-scale", "context_switch1", "" },
+	{ "usemem-n2-64m.txt", "vm-scalability", NULL, "nr_task=2" },
+	{ "usemem-t4-prealloc-32m.txt", "vm-scalability", NULL, "nr_task=4" },
+	{ "usemem-r3-64m.txt", "vm-scalability", NULL, "nr_task=1" },
+	{ "usemem-Z-j4096-64m.txt", "vm-scalability", NULL, "nr_task=1" },
+	{ "usemem-initTime-n2-readonly-T2-8g.txt", "vm-scalability", NULL, "nr_task=2" },
+	{ "usemem-hugetlb-failure.txt", "vm-scalability", NULL, "nr_task=1" },
+	{ "vms-anon-w-seq-2x.txt", "vm-scalability", "anon-w-seq", "nr_task=2 runtime=3s" },
+	{ "vms-lru-file-readonce.txt", "vm-scalability", "lru-file-readonce", "nr_task=2" },
+	{ "vms-truncate-seq-2x.txt", "vm-scalability", "truncate-seq", "nr_task=2" },
+	{ "vms-remap.txt", "vm-scalability", "remap", "nr_task=2" },
+	{ "vms-migrate.txt", "vm-scalability", "migrate", "" },
+	{ "vms-small-allocs.txt", "vm-scalability", "small-allocs", "nr_task=2" },
+	{ 0 },
+};
+
+void output_params_init(struct output_params *p, const char *words)
+{
+	char *save = NULL;
+
+	*p = (struct output_params){ 0 };
+	assert_true(strlen(words) < sizeof(p->text));
+	strcpy(p->text, words);
+	for (char *w = strtok_r(p->text, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+		char *eq = strchr(w, '=');
+
+		assert_non_null(eq);
+		*eq = '\0';
+		p->items[p->n++] = (struct suite_param){ .key = w, .value = eq + 1 };
+	}
+}
+
+char *output_read(const char *file, size_t *ret_len)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/tests/data/outputs/%s", TEST_SOURCE_DIR, file);
+	_cleanup_(fclosep) FILE *f = fopen(path, "rb");
+	char *text = xcalloc(1, 65536);
+
+	if (!f)
+		fail_msg("could not open %s", path);
+	*ret_len = fread(text, 1, 65535, f);
+	assert_true(*ret_len < 65535);
+	return text;
+}
+
+void output_parse(const struct output_case *c, const char *text, size_t len,
+		  struct suite_output *ret)
+{
+	struct output_params p;
+	struct err e = { 0 };
+
+	output_params_init(&p, c->params);
+	assert_ok(suite_parse(suite_find(c->suite), c->test, text, len, p.items, p.n, ret, &e), &e);
+}
+
+const struct output_case *output_find(const char *file)
+{
+	for (const struct output_case *c = output_cases; c->file; c++)
+		if (!strcmp(c->file, file))
+			return c;
+	fail_msg("no case %s", file);
+	return NULL;
+}
