@@ -83,7 +83,7 @@ static void rejects_damaged_samples_and_names_the_line(void **state)
 	expect_rejected("total:2100", "\033[1mtotal:2100\033[0m", 11);
 	expect_rejected("total:2100", "[   12.345678] usb 1-1: new device", 11);
 	expect_rejected("total:2100", "total:2109", 11);
-	expect_rejected("min:1000 max:1100 total:2100", "min:0 max:1100 total:1100", 13);
+	expect_rejected("min:1000 max:1100 total:2100", "min:0 max:1100 total:1100", 12);
 	expect_rejected("average:2100", "average:", 13);
 	expect_rejected("average:2100\n", "", 12);
 	expect_rejected("min:1000 max:1001 total:2001\n", "", 12);
