@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/detect/stats.h"
+
+#include "bot/base/cleanup.h"
+#include "bot/base/strbuf.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_sf_psi.h>
+#include <math.h>
+#include <string.h>
+
+static int cmp_double(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a > b) - (a < b);
+}
+
+static double *copy_sorted(const double *x, size_t n)
+{
+	double *s = xcalloc(n ? n : 1, sizeof(*s));
+
+	if (n)
+		memcpy(s, x, n * sizeof(*s));
+	stats_sort(s, n);
+	return s;
+}
+
+void stats_sort(double *x, size_t n)
+{
+	/* Samples are mostly a handful of units; an insertion sort beats the call for those. */
+	if (n > 32) {
+		qsort(x, n, sizeof(*x), cmp_double);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		double v = x[i];
+		size_t j = i;
+
+		for (; j > 0 && x[j - 1] > v; j--)
+			x[j] = x[j - 1];
+		x[j] = v;
+	}
+}
+
+double stats_mean(const double *x, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += x[i];
+	return n ? sum / (double)n : 0;
+}
+
+double stats_var(const double *x, size_t n)
+{
+	double mean = stats_mean(x, n), ss = 0;
+
+	if (n < 2)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		ss += (x[i] - mean) * (x[i] - mean);
+	return ss / (double)(n - 1);
+}
+
+double stats_quantile(const double *sorted, size_t n, double q)
+{
+	double pos, frac;
+	size_t i;
+
+	if (!n)
+		return 0;
+	pos = q * (double)(n - 1);
+	i = (size_t)floor(pos);
+	if (i + 1 >= n)
+		return sorted[n - 1];
+	frac = pos - (double)i;
+	return sorted[i] + frac * (sorted[i + 1] - sorted[i]);
+}
+
+double stats_median(const double *x, size_t n)
+{
+	_cleanup_(freep) double *s = copy_sorted(x, n);
+
+	return stats_quantile(s, n, .5);
+}
+
+double stats_mad_sd(const double *x, size_t n)
+{
+	_cleanup_(freep) double *s = copy_sorted(x, n);
+	double med = stats_quantile(s, n, .5);
+
+	for (size_t i = 0; i < n; i++)
+		s[i] = fabs(s[i] - med);
+	stats_sort(s, n);
+	return 1.4826 * stats_quantile(s, n, .5);
+}
+
+size_t stats_clip(double *x, size_t n, double lo, double hi)
+{
+	double med = stats_median(x, n);
+	size_t moved = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double v = fmin(fmax(x[i], med + lo), med + hi);
+
+		moved += v != x[i];
+		x[i] = v;
+	}
+	return moved;
+}
+
+double stats_t_two_sided(double t, double df)
+{
+	t = fabs(t);
+	if (!(df > 0) || isnan(t))
+		return 1;
+	if (isinf(t))
+		return 0;
+	if (isinf(df))
+		return fmin(1, 2 * gsl_cdf_ugaussian_Q(t));
+	return fmin(1, 2 * gsl_cdf_tdist_Q(t, df));
+}
+
+double stats_t_upper(double p_upper, double df)
+{
+	if (!(df > 0) || !(p_upper > 0))
+		return GSL_POSINF;
+	if (isinf(df))
+		return gsl_cdf_ugaussian_Qinv(p_upper);
+	return gsl_cdf_tdist_Qinv(p_upper, df);
+}
+
+static void finish_test(struct stats_test *t)
+{
+	if (t->se > 0)
+		t->t = t->effect / t->se;
+	else
+		t->t = t->effect == 0 ? 0 : copysign(GSL_POSINF, t->effect);
+	t->p = t->t == 0 ? 1 : stats_t_two_sided(t->t, t->df);
+}
+
+void stats_welch(const double *a, size_t n, const double *b, size_t m, struct stats_test *ret)
+{
+	double va = stats_var(a, n) / (double)n, vb = stats_var(b, m) / (double)m;
+	double parts = va * va / (double)(n - 1) + vb * vb / (double)(m - 1);
+
+	ret->effect = stats_mean(b, m) - stats_mean(a, n);
+	ret->se = sqrt(va + vb);
+	ret->df = parts > 0 ? (va + vb) * (va + vb) / parts : (double)(n + m - 2);
+	finish_test(ret);
+}
+
+void stats_moderated(const double *a, size_t n, const double *b, size_t m,
+		     const struct stats_prior *prior, struct stats_test *ret)
+{
+	double d = (double)n + (double)m - 2, st;
+	double ss = (double)(n - 1) * stats_var(a, n) + (double)(m - 1) * stats_var(b, m);
+
+	if (isinf(prior->d0))
+		st = prior->s0sq;
+	else
+		st = prior->d0 + d > 0 ? (prior->d0 * prior->s0sq + ss) / (prior->d0 + d) : 0;
+	ret->effect = stats_mean(b, m) - stats_mean(a, n);
+	ret->se = prior->lambda * sqrt(st * (1 / (double)n + 1 / (double)m) + 2 * prior->scsq);
+	ret->df = prior->d0 + d;
+	if (prior->scsq > 0)
+		ret->df = fmin(ret->df, prior->history - 1);
+	finish_test(ret);
+}
+
+/*
+ * P(U <= u) from the Gaussian binomial coefficient [n+m over n]: its q^k coefficient counts the
+ * orders with U = k. Multiplying by (1 - q^(m+i)) and dividing by (1 - q^i) only looks down, so
+ * the array can end at u; every intermediate value is an integer below 2^53 for n + m <= 50.
+ */
+static double mwu_exact_tail(size_t n, size_t m, size_t u)
+{
+	_cleanup_(freep) double *c = xcalloc(u + 1, sizeof(*c));
+	double all = 1, sum = 0;
+
+	c[0] = 1;
+	for (size_t i = 1; i <= n; i++) {
+		for (size_t k = u + 1; k-- > m + i;)
+			c[k] -= c[k - m - i];
+		for (size_t k = i; k <= u; k++)
+			c[k] += c[k - i];
+		all = all * (double)(m + i) / (double)i;
+	}
+	for (size_t k = 0; k <= u; k++)
+		sum += c[k];
+	return sum / all;
+}
+
+/* U of b over a by merging two ascending arrays; sum of t^3 - t over groups of equal values. */
+static double mwu_count(const double *a, size_t n, const double *b, size_t m, double *ret_ties)
+{
+	size_t i = 0, j = 0;
+	double u = 0, ties = 0;
+
+	while (i < n || j < m) {
+		double v = i < n && (j >= m || a[i] <= b[j]) ? a[i] : b[j];
+		size_t i0 = i, j0 = j;
+		double ta, tb, t;
+
+		while (i < n && a[i] == v)
+			i++;
+		while (j < m && b[j] == v)
+			j++;
+		ta = (double)(i - i0);
+		tb = (double)(j - j0);
+		t = ta + tb;
+		u += tb * ((double)i0 + ta / 2);
+		ties += t * t * t - t;
+	}
+	*ret_ties = ties;
+	return u;
+}
+
+double stats_mwu(const double *a, size_t n, const double *b, size_t m, double *ret_u)
+{
+	_cleanup_(freep) double *sa = copy_sorted(a, n);
+	_cleanup_(freep) double *sb = copy_sorted(b, m);
+	double nm = (double)n * (double)m, tot = (double)(n + m), ties, u, var, z;
+
+	u = mwu_count(sa, n, sb, m, &ties);
+	if (ret_u)
+		*ret_u = u;
+	if (!n || !m)
+		return 1;
+	if (ties == 0 && n + m <= 50)
+		return fmin(1, 2 * mwu_exact_tail(n, m, (size_t)fmin(u, nm - u)));
+	var = nm / 12 * (tot + 1 - ties / (tot * (tot - 1)));
+	if (!(var > 0))
+		return 1;
+	z = fmax(0, fabs(u - nm / 2) - .5) / sqrt(var);
+	return fmin(1, 2 * gsl_cdf_ugaussian_Q(z));
+}
+
+double stats_fisher(unsigned a, unsigned b, unsigned c, unsigned d)
+{
+	unsigned row = a + b, col = a + c, total = row + c + d;
+	unsigned lo = col > c + d ? col - (c + d) : 0, hi = row < col ? row : col;
+	double here, sum = 0;
+
+	if (!total || !row || row == total)
+		return 1;
+	here = gsl_ran_hypergeometric_pdf(a, row, total - row, col);
+	/* Tables as likely as this one count; the slack absorbs rounding of equal ones. */
+	for (unsigned k = lo; k <= hi; k++) {
+		double pk = gsl_ran_hypergeometric_pdf(k, row, total - row, col);
+
+		if (pk <= here * (1 + 1e-7))
+			sum += pk;
+	}
+	return fmin(1, sum);
+}
+
+double stats_cauchy(double p1, double p2)
+{
+	double q1 = fmin(fmax(p1, 1e-15), .999), q2 = fmin(fmax(p2, 1e-15), .999);
+	/* tan((.5 - q) pi) and .5 - atan(t) / pi, without losing the digits of a small p. */
+	double t = (1 / tan(q1 * M_PI) + 1 / tan(q2 * M_PI)) / 2;
+
+	return t > 0 ? atan(1 / t) / M_PI : .5 - atan(t) / M_PI;
+}
+
+struct ranked {
+	double p;
+	size_t index;
+};
+
+static int cmp_ranked(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	if (a->p != b->p)
+		return a->p < b->p ? -1 : 1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+void stats_bh(const double *p, size_t n, double *q)
+{
+	_cleanup_(freep) struct ranked *r = xcalloc(n ? n : 1, sizeof(*r));
+	size_t tested = 0;
+	double best = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(p[i]))
+			q[i] = p[i];
+		else
+			r[tested++] = (struct ranked){ p[i], i };
+	}
+	qsort(r, tested, sizeof(*r), cmp_ranked);
+	for (size_t j = tested; j-- > 0;) {
+		best = fmin(best, r[j].p * (double)tested / (double)(j + 1));
+		q[r[j].index] = best;
+	}
+}
+
+double stats_trigamma_inverse(double y)
+{
+	double x = .5 + 1 / y;
+
+	/* Newton on 1/psi' converges from this start for every y > 0 (Smyth 2004, appendix). */
+	for (int i = 0; i < 100; i++) {
+		double tri = gsl_sf_psi_1(x), step;
+
+		step = tri * (1 - tri / y) / gsl_sf_psi_n(2, x);
+		x += step;
+		if (fabs(step / x) < 1e-10)
+			break;
+	}
+	return x;
+}
+
+void stats_prior_fit(const double *s2, size_t n, double dof, double *ret_d0, double *ret_s0sq)
+{
+	_cleanup_(freep) double *e = xcalloc(n ? n : 1, sizeof(*e));
+	double mean, spread;
+
+	for (size_t i = 0; i < n; i++)
+		e[i] = log(s2[i]) - gsl_sf_psi(dof / 2) + log(dof / 2);
+	mean = stats_mean(e, n);
+	spread = stats_var(e, n) - gsl_sf_psi_1(dof / 2);
+	if (spread > 1e-8) {
+		double half = stats_trigamma_inverse(spread);
+
+		*ret_d0 = 2 * half;
+		*ret_s0sq = exp(mean + gsl_sf_psi(half) - log(half));
+	} else {
+		*ret_d0 = GSL_POSINF;
+		*ret_s0sq = exp(mean);
+	}
+}
+
+void stats_otsu(const double *sorted, size_t n, struct stats_split *ret)
+{
+	double mean = stats_mean(sorted, n),
+	       pop = stats_var(sorted, n) * (double)(n - 1) / (double)n;
+	double left = 0, all = mean * (double)n;
+
+	*ret = (struct stats_split){ 0 };
+	if (!(pop > 0))
+		return;
+	for (size_t i = 1; i < n; i++) {
+		double w0 = (double)i / (double)n, m0, m1, eta;
+
+		left += sorted[i - 1];
+		if (sorted[i - 1] == sorted[i])
+			continue;
+		m0 = left / (double)i;
+		m1 = (all - left) / (double)(n - i);
+		eta = w0 * (1 - w0) * (m0 - m1) * (m0 - m1) / pop;
+		if (eta > ret->eta)
+			*ret = (struct stats_split){ eta, fmin(w0, 1 - w0),
+						     sorted[i - 1] / 2 + sorted[i] / 2 };
+	}
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Two-sample tests, multiplicity and order statistics; what GSL has is taken from there. */
+#pragma once
+
+#include <stddef.h>
+
+/**
+ * struct stats_test - one two-sample comparison of means.
+ * @effect: mean of the second sample minus mean of the first, in the unit of the data.
+ * @se: standard error of @effect, >= 0.
+ * @df: degrees of freedom, > 0, may be infinite.
+ * @t: @effect / @se; 0 or infinite when @se is 0.
+ * @p: two-sided p-value of @t in [0, 1].
+ */
+struct stats_test {
+	double effect;
+	double se;
+	double df;
+	double t;
+	double p;
+};
+
+/** stats_mean() - arithmetic mean; 0 for @n = 0. */
+double stats_mean(const double *x, size_t n);
+
+/** stats_var() - variance with divisor @n - 1; 0 for @n < 2. */
+double stats_var(const double *x, size_t n);
+
+/** stats_median() - median, mean of the middle two for even @n; 0 for @n = 0. O(n log n). */
+double stats_median(const double *x, size_t n);
+
+/** stats_quantile() - quantile @q of an ascending array, linear between (n - 1) q neighbours. */
+double stats_quantile(const double *sorted, size_t n, double q);
+
+/** stats_mad_sd() - 1.4826 * median |x - median x|: a robust standard deviation. */
+double stats_mad_sd(const double *x, size_t n);
+
+/** stats_sort() - ascending, in place; no NaN allowed. */
+void stats_sort(double *x, size_t n);
+
+/** stats_clip() - clamp every value to [median + @lo, median + @hi]. Return: how many moved. */
+size_t stats_clip(double *x, size_t n, double lo, double hi);
+
+/** stats_t_two_sided() - P(|T| >= |t|) for Student's t; @df <= 0 or NaN gives 1, inf is normal. */
+double stats_t_two_sided(double t, double df);
+
+/** stats_t_upper() - the t with P(T > t) = @p_upper, 0 < @p_upper < 1; infinite for @df <= 0. */
+double stats_t_upper(double p_upper, double df);
+
+/**
+ * stats_welch() - Welch's t with Satterthwaite's degrees of freedom.
+ * @n, @m: at least 2 each.
+ *
+ * Two constant samples have @se 0, and @p 1 when they are equal, else 0.
+ */
+void stats_welch(const double *a, size_t n, const double *b, size_t m, struct stats_test *ret);
+
+/**
+ * struct stats_prior - what history says about the variance of one unit.
+ * @d0: weight of the prior in degrees of freedom, >= 0, may be infinite.
+ * @s0sq: prior variance.
+ * @scsq: variance between commits that do not differ ("jitter"), added once a side.
+ * @lambda: factor on the standard error from calibration, >= 1.
+ * @history: number of commits behind it; bounds df when @scsq > 0.
+ */
+struct stats_prior {
+	double d0;
+	double s0sq;
+	double scsq;
+	double lambda;
+	int history;
+};
+
+/** stats_moderated() - t with a variance shrunk to @prior; samples already clipped, n, m >= 1. */
+void stats_moderated(const double *a, size_t n, const double *b, size_t m,
+		     const struct stats_prior *prior, struct stats_test *ret);
+
+/**
+ * stats_mwu() - two-sided Mann-Whitney test.
+ * @ret_u: U of the second sample, ties count one half; may be NULL.
+ *
+ * Exact without ties up to n + m = 50 (all counts are exact in a double); otherwise normal with
+ * tie-corrected variance and continuity correction 1/2. Return: p, 1 if a side is empty.
+ */
+double stats_mwu(const double *a, size_t n, const double *b, size_t m, double *ret_u);
+
+/** stats_fisher() - two-sided p of Fisher's exact test on the table [[a, b], [c, d]]. */
+double stats_fisher(unsigned a, unsigned b, unsigned c, unsigned d);
+
+/** stats_cauchy() - Cauchy combination of two p-values, each kept in [1e-15, .999]. */
+double stats_cauchy(double p1, double p2);
+
+/**
+ * stats_bh() - Benjamini-Hochberg adjusted p-values.
+ * @p: p-values; NaN means not tested: not counted, adjusted value NaN.
+ * @q: @n results; may be @p itself.
+ *
+ * O(n log n). Benjamini and Hochberg 1995.
+ */
+void stats_bh(const double *p, size_t n, double *q);
+
+/** stats_trigamma_inverse() - the x > 0 with psi'(x) = @y, @y > 0. */
+double stats_trigamma_inverse(double y);
+
+/**
+ * stats_prior_fit() - moments of log variances (Smyth 2004, as in limma).
+ * @s2: @n > 1 positive variances with @dof > 0 degrees of freedom each.
+ * @ret_d0: infinite when they spread no more than chi-square noise does.
+ */
+void stats_prior_fit(const double *s2, size_t n, double dof, double *ret_d0, double *ret_s0sq);
+
+/**
+ * struct stats_split - best cut of a sample into two groups (Otsu).
+ * @eta: variance between the groups / population variance, 0 to 1; 0 for a constant sample.
+ * @minor: share of the smaller group.
+ * @cut: halfway between the groups.
+ */
+struct stats_split {
+	double eta;
+	double minor;
+	double cut;
+};
+
+/** stats_otsu() - cut an ascending array of @n >= 2 values where @eta is largest. O(n). */
+void stats_otsu(const double *sorted, size_t n, struct stats_split *ret);
+
+/**
+ * stats_look_cuts() - two-sided p cut at each look that spends @alpha in all.
+ * @looks: @n ascending sample sizes; @nmax: the size at which all is spent (>= last look).
+ * @cuts: @n results, each in (0, @alpha].
+ *
+ * Spending function alpha ln(1 + (e - 1) t), t = look / nmax (Lan and DeMets 1983), by recursive
+ * integration over the continuation region. About a millisecond a look.
+ */
+void stats_look_cuts(const int *looks, size_t n, int nmax, double alpha, double *cuts);
