@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Evidence of each class of commits, and the posterior. */
+#include "bisect/eval.h"
+#include "bisect/grid.h"
+
+#include "bot/base/cleanup.h"
+#include "bot/base/strbuf.h"
+
+#include <math.h>
+#include <string.h>
+
+void bisect_eval_free(struct bisect_eval *v)
+{
+	if (!v)
+		return;
+	for (size_t i = 0; i < v->n_nodes; i++) {
+		free(v->nodes[i].boot_product);
+		free(v->nodes[i].like);
+		free(v->nodes[i].log_like);
+	}
+	for (size_t k = 0; k < v->n_classes; k++) {
+		free(v->classes[k].q0);
+		free(v->classes[k].q1);
+	}
+	free(v->nodes);
+	free(v->classes);
+	free(v->class_of);
+	free(v->step_up);
+	free(v->step_down);
+	free(v->row_norm);
+	free(v->none_q);
+	free(v->p);
+	free(v);
+}
+
+const struct bisect_node *bisect_eval_node(const struct bisect_eval *v, int commit)
+{
+	for (size_t i = 0; i < v->n_nodes; i++)
+		if (v->nodes[i].commit == commit)
+			return &v->nodes[i];
+	return NULL;
+}
+
+/* The prior of the step by its size in cells; a step that is not known may go either way. */
+static void step_prior(struct bisect_eval *v, const struct bisect_params *p)
+{
+	double sd = fmax(p->step_sd, fabs(p->step) / 2);
+
+	v->step_up = xcalloc(v->grid, sizeof(double));
+	v->step_down = xcalloc(v->grid, sizeof(double));
+	v->row_norm = xcalloc(v->grid, sizeof(double));
+	for (size_t i = 0; i < v->grid; i++) {
+		double z = sd > 0 ? ((double)i * v->h - fabs(p->step)) / sd : 0;
+		double density = exp(-0.5 * z * z) * (i == 0 ? 0.5 : 1);
+
+		if (density < 1e-12)
+			density = 0;
+		v->step_up[i] = p->step >= 0 ? density : 0;
+		v->step_down[i] = p->step <= 0 ? density : 0;
+	}
+}
+
+/* ret[m] = sum over i of up[i] src[m + i] + down[i] src[m - i] */
+static void step_apply(const double *up, const double *down, const double *src, double *ret,
+		       size_t n)
+{
+	memset(ret, 0, n * sizeof(*ret));
+	for (size_t i = 0; i < n; i++) {
+		if (up[i] > 0)
+			for (size_t m = 0; m + i < n; m++)
+				ret[m] += up[i] * src[m + i];
+		if (down[i] > 0)
+			for (size_t m = i; m < n; m++)
+				ret[m] += down[i] * src[m - i];
+	}
+}
+
+static void step_norm(struct bisect_eval *v, double *norm)
+{
+	_cleanup_(freep) double *ones = xcalloc(v->grid, sizeof(double));
+
+	for (size_t i = 0; i < v->grid; i++)
+		ones[i] = 1;
+	step_apply(v->step_up, v->step_down, ones, norm, v->grid);
+	/* A level so near the edge that no step fits must not blow up. */
+	for (size_t i = 0; i < v->grid; i++)
+		norm[i] = fmax(norm[i], 1e-6);
+}
+
+static void split_classes(struct bisect_eval *v, const struct bisect_state *s)
+{
+	const size_t n = s->graph->n;
+	_cleanup_(freep) size_t *to = xcalloc(2 * n + 2, sizeof(*to));
+	size_t k = 1;
+
+	v->class_of = xcalloc(n, sizeof(*v->class_of));
+	for (size_t i = 0; i < v->n_nodes; i++) {
+		int x = v->nodes[i].commit;
+		size_t next = 0;
+
+		if (x == BISECT_GOOD_END || x == (int)n - 1)
+			continue;
+		memset(to, 0, 2 * k * sizeof(*to));
+		for (size_t c = 0; c < n; c++) {
+			size_t id = 2 * v->class_of[c] + bisect_eval_is_bad(s, x, c);
+
+			if (to[id] == 0)
+				to[id] = ++next;
+			v->class_of[c] = to[id] - 1;
+		}
+		k = next;
+	}
+	v->n_classes = k;
+	v->classes = xcalloc(k, sizeof(*v->classes));
+	for (size_t c = n; c-- > 0;)
+		v->classes[v->class_of[c]].member = c;
+}
+
+/* exp(a - max a) in place; returns the max. */
+static double exp_scaled(double *a, size_t n)
+{
+	double top = a[0];
+
+	for (size_t i = 1; i < n; i++)
+		top = fmax(top, a[i]);
+	for (size_t i = 0; i < n; i++)
+		a[i] = exp(a[i] - top);
+	return top;
+}
+
+struct sides {
+	double *e0; /* product of the good side's likelihoods, largest 1, over the row norm */
+	double *e1; /* of the bad side's */
+	double *t;  /* step prior applied to e1 */
+	double log_scale;
+};
+
+static void sides_compute(struct sides *w, const struct bisect_eval *v,
+			  const struct bisect_state *s, size_t member)
+{
+	memset(w->e0, 0, v->grid * sizeof(double));
+	memset(w->e1, 0, v->grid * sizeof(double));
+	for (size_t i = 0; i < v->n_nodes; i++) {
+		const double *l = v->nodes[i].log_like;
+		double *to = bisect_eval_is_bad(s, v->nodes[i].commit, member) ? w->e1 : w->e0;
+
+		for (size_t g = 0; g < v->grid; g++)
+			to[g] += l[g];
+	}
+	w->log_scale = exp_scaled(w->e0, v->grid) + exp_scaled(w->e1, v->grid);
+	for (size_t g = 0; g < v->grid; g++)
+		w->e0[g] /= v->row_norm[g];
+	step_apply(v->step_up, v->step_down, w->e1, w->t, v->grid);
+}
+
+static double dot(const double *a, const double *b, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+static double *normalised_product(const double *a, const double *b, size_t n)
+{
+	double *q = xcalloc(n, sizeof(double));
+	double sum = dot(a, b, n);
+
+	for (size_t i = 0; i < n; i++)
+		q[i] = sum > 0 ? a[i] * b[i] / sum : 1.0 / (double)n;
+	return q;
+}
+
+static void none_compute(struct bisect_eval *v)
+{
+	double sum = 0;
+	double top;
+
+	v->none_q = xcalloc(v->grid, sizeof(double));
+	for (size_t i = 0; i < v->n_nodes; i++)
+		for (size_t g = 0; g < v->grid; g++)
+			v->none_q[g] += v->nodes[i].log_like[g];
+	top = exp_scaled(v->none_q, v->grid);
+	for (size_t g = 0; g < v->grid; g++)
+		sum += v->none_q[g];
+	for (size_t g = 0; g < v->grid; g++)
+		v->none_q[g] /= sum;
+	v->none_log_ev = top + log(sum);
+}
+
+static void posterior_compute(struct bisect_eval *v, const struct bisect_state *s)
+{
+	const size_t n = s->graph->n;
+	double top = v->none_log_ev;
+	double weight = 0;
+	double none;
+	double total;
+
+	v->p = xcalloc(n, sizeof(double));
+	for (size_t k = 0; k < v->n_classes; k++)
+		top = fmax(top, v->classes[k].log_ev);
+	for (size_t c = 0; c < n; c++)
+		weight += s->prior[c];
+	none = s->params.prior_none * exp(v->none_log_ev - top);
+	total = none;
+	for (size_t c = 0; c < n; c++) {
+		v->p[c] = (1 - s->params.prior_none) * s->prior[c] / weight *
+			  exp(v->classes[v->class_of[c]].log_ev - top);
+		total += v->p[c];
+	}
+	v->p_none = none / total;
+	for (size_t c = 0; c < n; c++) {
+		v->p[c] /= total;
+		v->classes[v->class_of[c]].mass += v->p[c];
+	}
+}
+
+/* The levels, for the classes that matter to a forecast. */
+static void levels_compute(struct bisect_eval *v, const struct bisect_state *s, struct sides *w)
+{
+	_cleanup_(freep) double *back = xcalloc(v->grid, sizeof(double));
+
+	for (size_t k = 0; k < v->n_classes; k++) {
+		struct bisect_class *c = &v->classes[k];
+
+		if (c->mass < BISECT_CLASS_LEAST)
+			continue;
+		sides_compute(w, v, s, c->member);
+		c->q0 = normalised_product(w->e0, w->t, v->grid);
+		/* Seen from the bad level, a step up came from below. */
+		step_apply(v->step_down, v->step_up, w->e0, back, v->grid);
+		c->q1 = normalised_product(w->e1, back, v->grid);
+	}
+}
+
+/* Do the ends alone differ? ln Bayes factors against one common level. */
+static void ends_compute(struct bisect_eval *v, const struct bisect_state *s, struct sides *w)
+{
+	const struct bisect_node *good = bisect_eval_node(v, BISECT_GOOD_END);
+	const struct bisect_node *bad = bisect_eval_node(v, (int)s->graph->n - 1);
+	_cleanup_(freep) double *up = xcalloc(v->grid, sizeof(double));
+	_cleanup_(freep) double *down = xcalloc(v->grid, sizeof(double));
+	_cleanup_(freep) double *norm = xcalloc(v->grid, sizeof(double));
+	double least = s->params.step != 0 ? fabs(s->params.step) / 2 : s->params.sigma;
+	double none;
+	double large = 0;
+	double all = 0;
+
+	if (!good || !bad)
+		return;
+	none = dot(good->like, bad->like, v->grid);
+	step_apply(v->step_up, v->step_down, bad->like, w->t, v->grid);
+	for (size_t g = 0; g < v->grid; g++)
+		all += good->like[g] * w->t[g] / v->row_norm[g];
+	v->ends_log_differ = log(all / none);
+	for (size_t i = 0; i < v->grid; i++) {
+		up[i] = (double)i * v->h >= least ? v->step_up[i] : 0;
+		down[i] = (double)i * v->h >= least ? v->step_down[i] : 0;
+		w->e1[i] = 1;
+	}
+	step_apply(up, down, w->e1, norm, v->grid);
+	step_apply(up, down, bad->like, w->t, v->grid);
+	for (size_t g = 0; g < v->grid; g++)
+		large += norm[g] > 1e-6 ? good->like[g] * w->t[g] / norm[g] : 0;
+	v->ends_log_equal = log(none / fmax(large, 1e-300));
+}
+
+struct bisect_eval *bisect_eval_get(struct bisect_state *s)
+{
+	struct bisect_eval *v = s->eval;
+	struct sides w;
+
+	if (v)
+		return v;
+	v = s->eval = xcalloc(1, sizeof(*v));
+	bisect_grid_fill(v, s);
+	step_prior(v, &s->params);
+	step_norm(v, v->row_norm);
+	split_classes(v, s);
+	w = (struct sides){ .e0 = xcalloc(v->grid, sizeof(double)),
+			    .e1 = xcalloc(v->grid, sizeof(double)),
+			    .t = xcalloc(v->grid, sizeof(double)) };
+	for (size_t k = 0; k < v->n_classes; k++) {
+		sides_compute(&w, v, s, v->classes[k].member);
+		v->classes[k].log_ev = w.log_scale + log(dot(w.e0, w.t, v->grid) + 1e-300);
+	}
+	none_compute(v);
+	posterior_compute(v, s);
+	levels_compute(v, s, &w);
+	ends_compute(v, s, &w);
+	free(w.e0);
+	free(w.e1);
+	free(w.t);
+	return v;
+}
+
+static bool prior_is_flat(const struct bisect_state *s)
+{
+	for (size_t c = 1; c < s->graph->n; c++)
+		if (s->prior[c] != s->prior[0])
+			return false;
+	return true;
+}
+
+static void p_bad_by_class(const struct bisect_state *s, const struct bisect_eval *v, double *ret)
+{
+	const struct bisect_graph *g = s->graph;
+	_cleanup_(freep) uint64_t *mask = xcalloc(g->words, sizeof(*mask));
+
+	for (size_t k = 0; k < v->n_classes; k++) {
+		if (v->classes[k].mass < 1e-7)
+			continue;
+		memset(mask, 0, g->words * sizeof(*mask));
+		for (size_t c = 0; c < g->n; c++)
+			if (v->class_of[c] == k)
+				mask[c / 64] |= UINT64_C(1) << (c % 64);
+		for (size_t x = 0; x < g->n; x++) {
+			const uint64_t *row = g->bits + x * g->words;
+			size_t n = 0;
+
+			for (size_t w = 0; w <= x / 64; w++)
+				n += bisect_popcount(row[w] & mask[w]);
+			ret[x] += (double)n * v->p[v->classes[k].member];
+		}
+	}
+}
+
+void bisect_eval_p_bad_all(const struct bisect_state *s, const struct bisect_eval *v, double *ret)
+{
+	const struct bisect_graph *g = s->graph;
+	double sum = 0;
+
+	memset(ret, 0, g->n * sizeof(*ret));
+	if (g->line) {
+		for (size_t x = 0; x < g->n; x++)
+			ret[x] = sum += v->p[x];
+		return;
+	}
+	if (prior_is_flat(s)) {
+		p_bad_by_class(s, v, ret);
+		return;
+	}
+	for (size_t c = 0; c < g->n; c++)
+		for (size_t x = c; x < g->n && v->p[c] > 1e-7; x++)
+			if (bisect_graph_contains(g, x, c))
+				ret[x] += v->p[c];
+}
+
+void bisect_posterior(struct bisect_state *s, double *p, double *p_none)
+{
+	const struct bisect_eval *v = bisect_eval_get(s);
+
+	if (p)
+		memcpy(p, v->p, s->graph->n * sizeof(*p));
+	if (p_none)
+		*p_none = v->p_none;
+}
+
+double bisect_p_bad(struct bisect_state *s, int commit)
+{
+	const struct bisect_eval *v = bisect_eval_get(s);
+	double sum = 0;
+
+	if (commit < 0 || commit >= (int)s->graph->n)
+		return 0;
+	for (size_t c = 0; c < s->graph->n; c++)
+		if (bisect_eval_is_bad(s, commit, c))
+			sum += v->p[c];
+	return sum;
+}

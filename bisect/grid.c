@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Likelihoods of the runs on a grid of levels: boots, then commits. */
+#include "bisect/grid.h"
+
+#include "bot/base/cleanup.h"
+#include "bot/base/strbuf.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GRID_MOST	500.0
+#define OUTLIER_WIDTH	4.0
+#define SIGMA_PRIOR_DOF 20.0
+#define SIGMA_CLIP	2.5
+/* A boot, or a commit, that was measured wrongly must not decide alone. */
+#define BOOT_FLOOR   0.003
+#define COMMIT_FLOOR 1e-5
+
+void bisect_grid_blur(const double *src, double *dst, size_t n, double h, double sd)
+{
+	_cleanup_(freep) double *kernel = NULL;
+	ptrdiff_t last = (ptrdiff_t)n - 1;
+	ptrdiff_t radius;
+	double sum = 0;
+
+	if (sd < 0.3 * h) {
+		memcpy(dst, src, n * sizeof(*dst));
+		return;
+	}
+	radius = (ptrdiff_t)ceil(4 * sd / h);
+	kernel = xcalloc((size_t)(2 * radius + 1), sizeof(*kernel));
+	for (ptrdiff_t j = -radius; j <= radius; j++) {
+		double z = (double)j * h / sd;
+
+		sum += kernel[j + radius] = exp(-0.5 * z * z);
+	}
+	for (ptrdiff_t i = 0; i <= last; i++) {
+		double v = 0;
+
+		for (ptrdiff_t j = -radius; j <= radius; j++) {
+			ptrdiff_t at = i + j < 0 ? 0 : i + j > last ? last : i + j;
+
+			v += kernel[j + radius] * src[at];
+		}
+		dst[i] = v / sum;
+	}
+}
+
+static double run_density(double z, double eps)
+{
+	double zw = z / OUTLIER_WIDTH;
+
+	return (1 - eps) * exp(-0.5 * z * z) + eps / OUTLIER_WIDTH * exp(-0.5 * zw * zw);
+}
+
+/* Far from the value the density underflows, its logarithm does not. */
+static double run_log_density(double z2, double eps)
+{
+	double narrow = log1p(-eps) - 0.5 * z2;
+	double wide;
+
+	if (eps <= 0)
+		return narrow;
+	wide = log(eps / OUTLIER_WIDTH) - 0.5 * z2 / (OUTLIER_WIDTH * OUTLIER_WIDTH);
+	return narrow > wide ? narrow + log1p(exp(wide - narrow))
+			     : wide + log1p(exp(narrow - wide));
+}
+
+/* Inverse Fisher information of the location: what one run among outliers is worth. */
+static double run_variance(double eps)
+{
+	const double step = 0.05;
+	double info = 0;
+	double sum = 0;
+
+	for (double z = -20; z <= 20; z += step) {
+		double zw = z / OUTLIER_WIDTH;
+		double f = run_density(z, eps);
+		double df = (1 - eps) * z * exp(-0.5 * z * z) +
+			    eps / OUTLIER_WIDTH * zw / OUTLIER_WIDTH * exp(-0.5 * zw * zw);
+
+		sum += f;
+		if (f > 0)
+			info += df * df / f;
+	}
+	return sum / info;
+}
+
+static int compare_double(const void *a, const void *b)
+{
+	const double *x = a;
+	const double *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static double median_of_runs(const struct bisect_state *s, int commit)
+{
+	_cleanup_(freep) double *y = xcalloc(s->n_runs + 1, sizeof(*y));
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (s->runs[i].commit == commit)
+			y[n++] = s->runs[i].y;
+	qsort(y, n, sizeof(*y), compare_double);
+	return n == 0 ? 0 : 0.5 * (y[(n - 1) / 2] + y[n / 2]);
+}
+
+/* First run of its boot? Boots are few, so looking back is cheap. */
+static bool run_opens_boot(const struct bisect_state *s, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (s->runs[j].commit == s->runs[i].commit && s->runs[j].boot == s->runs[i].boot)
+			return false;
+	return true;
+}
+
+static bool same_boot(const struct bisect_run *a, const struct bisect_run *b)
+{
+	return a->commit == b->commit && a->boot == b->boot;
+}
+
+static double refine_sigma(const struct bisect_state *s)
+{
+	const double sigma = s->params.sigma;
+	double ss = SIGMA_PRIOR_DOF * sigma * sigma;
+	double dof = SIGMA_PRIOR_DOF;
+
+	for (size_t i = 0; i < s->n_runs; i++) {
+		double mean = 0;
+		double n = 0;
+
+		if (!run_opens_boot(s, i))
+			continue;
+		for (size_t j = i; j < s->n_runs; j++)
+			if (same_boot(&s->runs[i], &s->runs[j])) {
+				mean += s->runs[j].y;
+				n++;
+			}
+		mean /= n;
+		for (size_t j = i; j < s->n_runs; j++)
+			if (same_boot(&s->runs[i], &s->runs[j])) {
+				double d = fmin(fabs(s->runs[j].y - mean), SIGMA_CLIP * sigma);
+
+				ss += d * d;
+			}
+		dof += n - 1;
+	}
+	return sqrt(ss / dof);
+}
+
+static void grid_widen(double *lo, double *hi, double y)
+{
+	*lo = fmin(*lo, y);
+	*hi = fmax(*hi, y);
+}
+
+static void place_grid(struct bisect_eval *v, const struct bisect_state *s)
+{
+	const struct bisect_params *p = &s->params;
+	double sd =
+		sqrt(v->sigma * v->sigma + p->boot_sd * p->boot_sd + p->commit_sd * p->commit_sd);
+	const struct bisect_node *good = bisect_eval_node(v, BISECT_GOOD_END);
+	const struct bisect_node *bad = bisect_eval_node(v, (int)s->graph->n - 1);
+	double lo = INFINITY;
+	double hi = -INFINITY;
+
+	if (good)
+		grid_widen(&lo, &hi, good->median);
+	if (bad)
+		grid_widen(&lo, &hi, bad->median);
+	if (good && !bad)
+		grid_widen(&lo, &hi, good->median + p->step);
+	if (bad && !good)
+		grid_widen(&lo, &hi, bad->median - p->step);
+	for (size_t i = 0; i < v->n_nodes && !good && !bad; i++)
+		grid_widen(&lo, &hi, v->nodes[i].median);
+	if (v->n_nodes == 0)
+		lo = hi = 0;
+	lo -= 6 * sd;
+	hi += 6 * sd;
+	v->lo = lo;
+	v->h = fmax(0.08 * v->sigma, (hi - lo) / GRID_MOST);
+	v->grid = (size_t)ceil((hi - lo) / v->h) + 1;
+}
+
+/* ln likelihood of all runs of the boot that run @first opened. */
+static void boot_log_like(const struct bisect_state *s, const struct bisect_eval *v, size_t first,
+			  double *ret)
+{
+	/* A peak narrower than a grid cell would fall between two levels. */
+	double sigma = fmax(v->sigma, 0.75 * v->h);
+
+	memset(ret, 0, v->grid * sizeof(*ret));
+	for (size_t j = first; j < s->n_runs; j++) {
+		if (!same_boot(&s->runs[first], &s->runs[j]))
+			continue;
+		for (size_t i = 0; i < v->grid; i++) {
+			double z = (s->runs[j].y - v->lo - (double)i * v->h) / sigma;
+
+			ret[i] += run_log_density(z * z, s->params.eps);
+		}
+	}
+}
+
+static double array_max(const double *a, size_t n)
+{
+	double m = a[0];
+
+	for (size_t i = 1; i < n; i++)
+		m = fmax(m, a[i]);
+	return m;
+}
+
+static void multiply_boot(const struct bisect_state *s, const struct bisect_eval *v, size_t first,
+			  double *product)
+{
+	_cleanup_(freep) double *log_like = xcalloc(v->grid, sizeof(double));
+	_cleanup_(freep) double *like = xcalloc(v->grid, sizeof(double));
+	double top;
+
+	boot_log_like(s, v, first, log_like);
+	top = array_max(log_like, v->grid);
+	for (size_t i = 0; i < v->grid; i++)
+		log_like[i] = exp(log_like[i] - top);
+	bisect_grid_blur(log_like, like, v->grid, v->h, s->params.boot_sd);
+	top = array_max(like, v->grid);
+	for (size_t i = 0; i < v->grid; i++)
+		product[i] *= like[i] / top + BOOT_FLOOR;
+	top = array_max(product, v->grid);
+	for (size_t i = 0; i < v->grid; i++)
+		product[i] /= top;
+}
+
+static void fill_node(struct bisect_node *node, const struct bisect_state *s,
+		      const struct bisect_eval *v)
+{
+	double top;
+
+	node->boot_product = xcalloc(v->grid, sizeof(double));
+	node->like = xcalloc(v->grid, sizeof(double));
+	node->log_like = xcalloc(v->grid, sizeof(double));
+	for (size_t i = 0; i < v->grid; i++)
+		node->boot_product[i] = 1;
+	for (size_t j = 0; j < s->n_runs; j++)
+		if (s->runs[j].commit == node->commit && run_opens_boot(s, j))
+			multiply_boot(s, v, j, node->boot_product);
+	bisect_grid_blur(node->boot_product, node->like, v->grid, v->h, s->params.commit_sd);
+	top = array_max(node->like, v->grid);
+	for (size_t i = 0; i < v->grid; i++) {
+		node->like[i] = node->like[i] / top + COMMIT_FLOOR;
+		node->log_like[i] = log(node->like[i]);
+	}
+}
+
+static void collect_nodes(struct bisect_eval *v, const struct bisect_state *s)
+{
+	v->nodes = xcalloc(s->n_runs + 1, sizeof(*v->nodes));
+	for (size_t i = 0; i < s->n_runs; i++) {
+		int commit = s->runs[i].commit;
+		struct bisect_node *node;
+
+		if (bisect_eval_node(v, commit))
+			continue;
+		node = &v->nodes[v->n_nodes++];
+		node->commit = commit;
+		node->n_boots = bisect_boots(s, commit);
+		node->n_runs = bisect_runs(s, commit);
+		node->median = median_of_runs(s, commit);
+	}
+}
+
+void bisect_grid_fill(struct bisect_eval *v, const struct bisect_state *s)
+{
+	v->sigma = refine_sigma(s);
+	v->sigma_mean = v->sigma * sqrt(run_variance(s->params.eps));
+	collect_nodes(v, s);
+	place_grid(v, s);
+	for (size_t i = 0; i < v->n_nodes; i++)
+		fill_node(&v->nodes[i], s, v);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The order of things: ends, search, verification, answer. */
+#include "bisect/bisect.h"
+#include "bisect/eval.h"
+
+#include "bot/base/cleanup.h"
+#include "bot/base/err.h"
+#include "bot/base/strbuf.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Odds at which the ends count as different, and as equal; more end runs than that never help. */
+#define ENDS_ODDS_DIFFER 10.0
+#define ENDS_ODDS_EQUAL	 30.0
+#define ENDS_RUNS_MOST	 24
+#define SET_SHARE	 0.95
+/* Below this a measurement tells nothing that a person would wait for. */
+#define BITS_LEAST 1e-4
+#define GROUP_MOST 256
+
+static int runs_per_boot(const struct bisect_state *s)
+{
+	double d = fabs(s->params.step) / s->params.sigma;
+
+	return d >= 4 ? 1 : d >= 1.5 ? 2 : 3;
+}
+
+static void step_measure(const struct bisect_state *s, struct bisect_step *step,
+			 enum bisect_phase phase, int commit, int runs)
+{
+	const struct bisect_params *p = &s->params;
+	double build = bisect_build_minutes(s, commit);
+
+	step->action = BISECT_MEASURE;
+	step->phase = phase;
+	step->commit = commit;
+	step->build = !s->built[commit == BISECT_GOOD_END ? s->graph->n : (size_t)commit];
+	step->boots = 1;
+	step->runs = runs;
+	step->minutes = build + p->cost_boot + runs * p->cost_run;
+	if (p->max_runs > 0 && step->runs > p->max_runs - (int)s->n_runs)
+		step->runs = p->max_runs - (int)s->n_runs;
+}
+
+/* Good, bad, bad, good, …: drift of the machine then hits both ends alike. */
+static int end_in_turn(int good_boots, int bad_boots, int bad_end)
+{
+	if (good_boots == bad_boots)
+		return good_boots % 2 == 0 ? BISECT_GOOD_END : bad_end;
+	return good_boots < bad_boots ? BISECT_GOOD_END : bad_end;
+}
+
+/* Return: true if @step says what to do about the ends. */
+static bool step_ends(struct bisect_state *s, struct bisect_step *step)
+{
+	const int bad_end = (int)s->graph->n - 1;
+	const int good_boots = bisect_boots(s, BISECT_GOOD_END);
+	const int bad_boots = bisect_boots(s, bad_end);
+	const int turn = end_in_turn(good_boots, bad_boots, bad_end);
+	const struct bisect_eval *v;
+	double d = fabs(s->params.step) / s->params.sigma;
+	double runs_least = fmax(4, ceil(2 * (4 / d) * (4 / d)));
+	double runs;
+	bool can_more;
+
+	if (good_boots < 2 || bad_boots < 2) {
+		step_measure(s, step, BISECT_PHASE_ENDS, turn, runs_per_boot(s));
+		return true;
+	}
+	v = bisect_eval_get(s);
+	runs = fmin(bisect_runs(s, BISECT_GOOD_END), bisect_runs(s, bad_end));
+	can_more = runs < ENDS_RUNS_MOST;
+	if ((runs >= 4 && v->ends_log_equal > log(ENDS_ODDS_EQUAL)) ||
+	    (runs >= fmin(runs_least, ENDS_RUNS_MOST) && v->p_none > 0.95) ||
+	    (!can_more && v->p_none > 0.5)) {
+		step->action = BISECT_NONE;
+		step->commit = bad_end;
+		return true;
+	}
+	if (can_more && (v->ends_log_differ < log(ENDS_ODDS_DIFFER) || v->p_none > 0.2)) {
+		step_measure(s, step, BISECT_PHASE_ENDS, turn, runs_per_boot(s));
+		return true;
+	}
+	return false;
+}
+
+struct ranked {
+	double p;
+	int commit;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *x = a;
+	const struct ranked *y = b;
+
+	if (x->p != y->p)
+		return x->p > y->p ? -1 : 1;
+	return x->commit < y->commit ? -1 : x->commit > y->commit;
+}
+
+/* The fewest commits that hold @share of what is not NONE. */
+static void likeliest_set(const struct bisect_state *s, const struct bisect_eval *v, double share,
+			  int **ret, size_t *ret_n)
+{
+	const size_t n = s->graph->n;
+	_cleanup_(freep) struct ranked *rank = xcalloc(n, sizeof(*rank));
+	double left = share * (1 - v->p_none);
+	size_t k = 0;
+
+	for (size_t c = 0; c < n; c++)
+		rank[c] = (struct ranked){ .p = v->p[c], .commit = (int)c };
+	qsort(rank, n, sizeof(*rank), compare_ranked);
+	*ret = xcalloc(n, sizeof(**ret));
+	while (k < n && (k == 0 || left > 1e-12)) {
+		(*ret)[k] = rank[k].commit;
+		left -= rank[k].p;
+		k++;
+	}
+	*ret_n = k;
+}
+
+/* Is there no testable commit that would tell the members apart? */
+static bool group_is_closed(const struct bisect_state *s, const int *group, size_t n)
+{
+	for (size_t x = 0; x < s->graph->n; x++) {
+		bool first = bisect_graph_contains(s->graph, x, (size_t)group[0]);
+
+		for (size_t i = 1; i < n && !s->skip[x]; i++)
+			if (bisect_graph_contains(s->graph, x, (size_t)group[i]) != first)
+				return false;
+	}
+	return true;
+}
+
+static bool group_has(const int *group, size_t n, int commit)
+{
+	for (size_t i = 0; i < n; i++)
+		if (group[i] == commit)
+			return true;
+	return false;
+}
+
+/* A testable member or parent with fewer than two boots; -2 if there is none. */
+static int verify_missing(const struct bisect_state *s, const int *group, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct bisect_commit *c = &s->graph->commits[group[i]];
+
+		if (!s->skip[group[i]] && bisect_boots(s, group[i]) < 2)
+			return group[i];
+		for (size_t j = 0; j < c->n_parents; j++)
+			if (!s->skip[c->parents[j]] && !group_has(group, n, c->parents[j]) &&
+			    bisect_boots(s, c->parents[j]) < 2)
+				return c->parents[j];
+	}
+	return -2;
+}
+
+static bool step_verify(const struct bisect_state *s, struct bisect_step *step, const int *group,
+			size_t n)
+{
+	int missing = verify_missing(s, group, n);
+
+	if (missing == -2)
+		return false;
+	step_measure(s, step, BISECT_PHASE_VERIFY, missing, runs_per_boot(s));
+	return true;
+}
+
+static void step_summary(const struct bisect_state *s, const struct bisect_eval *v,
+			 struct bisect_step *step)
+{
+	step->p_none = v->p_none;
+	step->entropy_bits = v->p_none > 0 ? -v->p_none * log2(v->p_none) : 0;
+	for (size_t c = 0; c < s->graph->n; c++) {
+		if (v->p[c] > step->probability) {
+			step->probability = v->p[c];
+			step->likeliest = (int)c;
+		}
+		if (v->p[c] > 0)
+			step->entropy_bits -= v->p[c] * log2(v->p[c]);
+	}
+}
+
+static void step_set(const struct bisect_state *s, const struct bisect_eval *v,
+		     struct bisect_step *step, bool exhausted)
+{
+	step->action = BISECT_SET;
+	step->commit = step->likeliest;
+	step->exhausted = exhausted;
+	likeliest_set(s, v, SET_SHARE, &step->set, &step->n_set);
+}
+
+/* All parents of a merge have to be good themselves before the merge is blamed. */
+static bool is_merge(const struct bisect_state *s, int commit)
+{
+	const struct bisect_commit *c = &s->graph->commits[commit];
+
+	return c->n_parents + (c->outside ? 1 : 0) > 1;
+}
+
+static void step_search(const struct bisect_state *s, const struct bisect_eval *v,
+			struct bisect_step *step)
+{
+	struct bisect_choice choice;
+
+	bisect_choose(s, v, &choice);
+	if (choice.bits < BITS_LEAST) {
+		step_set(s, v, step, false);
+		return;
+	}
+	step_measure(s, step, BISECT_PHASE_SEARCH, choice.commit, choice.runs);
+	step->bits = choice.bits;
+}
+
+/* Return: true if @step names the culprit, a closed group, or what is missing to do so. */
+static bool step_answer(const struct bisect_state *s, const struct bisect_eval *v,
+			struct bisect_step *step)
+{
+	_cleanup_(freep) int *group = NULL;
+	size_t n;
+
+	if (step->probability >= s->params.confidence) {
+		if (step_verify(s, step, &step->likeliest, 1))
+			return true;
+		step->action = BISECT_DONE;
+		step->commit = step->likeliest;
+		step->merge = is_merge(s, step->likeliest);
+		return true;
+	}
+	if (s->n_skipped == 0 || v->p_none > 1 - s->params.confidence)
+		return false;
+	likeliest_set(s, v, s->params.confidence, &group, &n);
+	if (n < 2 || n > GROUP_MOST || !group_is_closed(s, group, n))
+		return false;
+	if (!step_verify(s, step, group, n))
+		step_set(s, v, step, false);
+	return true;
+}
+
+int bisect_next(struct bisect_state *s, struct bisect_step *ret, struct err *e)
+{
+	const struct bisect_eval *v;
+	struct bisect_step step = { 0 };
+
+	if (!s->graph)
+		return err_set(e, ERR_BUG, "the bisection has no commit graph");
+	v = bisect_eval_get(s);
+	step_summary(s, v, &step);
+	if (s->skip[s->graph->n - 1]) {
+		step.action = BISECT_ENDS_BROKEN;
+		step.commit = (int)s->graph->n - 1;
+	} else if (s->params.max_runs > 0 && (int)s->n_runs >= s->params.max_runs) {
+		step_set(s, v, &step, true);
+	} else if (!step_ends(s, &step) && !step_answer(s, v, &step)) {
+		step_search(s, v, &step);
+	}
+	*ret = step;
+	return 0;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/test.h"
+
+#include "bisect/bisect.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A lab that answers at once: levels by culprit, no noise but a repeatable ripple. */
+struct lab {
+	struct bisect_graph g;
+	struct bisect_state s;
+	struct bisect_step step;
+	int culprit; /* -1: none */
+	bool broken[64];
+	double ripple;
+	int builds; /* between the ends */
+	int boots;
+	int measures;
+};
+
+static void lab_init(struct lab *lab, double step)
+{
+	struct bisect_params p = bisect_params_default();
+	struct err e = { 0 };
+
+	p.sigma = 0.01;
+	p.boot_sd = 0.003;
+	p.commit_sd = 0.0015;
+	p.step = step;
+	assert_ok(bisect_graph_prepare(&lab->g, &e), &e);
+	assert_ok(bisect_init(&lab->s, &lab->g, &p, &e), &e);
+	assert_ok(bisect_mark_built(&lab->s, BISECT_GOOD_END, &e), &e);
+	assert_ok(bisect_mark_built(&lab->s, (int)lab->g.n - 1, &e), &e);
+}
+
+static void lab_line(struct lab *lab, size_t n, int culprit)
+{
+	struct err e = { 0 };
+
+	memset(lab, 0, sizeof(*lab));
+	assert_ok(bisect_graph_add_line(&lab->g, n, &e), &e);
+	lab->culprit = culprit;
+	lab_init(lab, 0.1);
+}
+
+static void lab_done(struct lab *lab)
+{
+	bisect_step_done(&lab->step);
+	bisect_done(&lab->s);
+	bisect_graph_done(&lab->g);
+}
+
+static double lab_level(const struct lab *lab, int commit)
+{
+	bool bad = lab->culprit >= 0 && commit != BISECT_GOOD_END &&
+		   bisect_graph_contains(&lab->g, (size_t)commit, (size_t)lab->culprit);
+
+	return 3 + (bad ? lab->s.params.step : 0);
+}
+
+static void lab_answer(struct lab *lab)
+{
+	struct err e = { 0 };
+	int c = lab->step.commit;
+
+	lab->measures++;
+	if (c != BISECT_GOOD_END && lab->broken[c]) {
+		assert_ok(bisect_skip(&lab->s, c, BISECT_SKIP_BUILD, &e), &e);
+		return;
+	}
+	lab->builds += lab->step.build;
+	for (int b = 0; b < lab->step.boots; b++) {
+		lab->boots++;
+		for (int r = 0; r < lab->step.runs; r++) {
+			double wave = lab->ripple * sin(12.9898 * lab->boots + 78.233 * r);
+
+			assert_ok(bisect_add_run(&lab->s, c, lab->boots, lab_level(lab, c) + wave,
+						 &e),
+				  &e);
+		}
+	}
+}
+
+static void lab_search(struct lab *lab)
+{
+	struct err e = { 0 };
+
+	for (int i = 0; i < 200; i++) {
+		bisect_step_done(&lab->step);
+		assert_ok(bisect_next(&lab->s, &lab->step, &e), &e);
+		if (lab->step.action != BISECT_MEASURE)
+			return;
+		lab_answer(lab);
+	}
+	fail_msg("no answer after 200 steps");
+}
+
+/* Known answer: 16 commits, no noise, ten sigma: right, at most five builds. */
+static void names_every_culprit_of_sixteen(void **state)
+{
+	(void)state;
+	for (int c = 0; c < 16; c++) {
+		struct lab lab;
+
+		lab_line(&lab, 16, c);
+		lab_search(&lab);
+		assert_int_equal(lab.step.action, BISECT_DONE);
+		assert_int_equal(lab.step.commit, c);
+		assert_true(lab.step.probability >= 0.99);
+		assert_true(lab.builds <= 5);
+		assert_false(lab.step.merge);
+		lab_done(&lab);
+	}
+}
+
+static void verifies_culprit_and_parent(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_line(&lab, 16, 9);
+	lab_search(&lab);
+	assert_true(bisect_boots(&lab.s, 9) >= 2);
+	assert_true(bisect_boots(&lab.s, 8) >= 2);
+	assert_true(bisect_boots(&lab.s, BISECT_GOOD_END) >= 2);
+	assert_true(bisect_boots(&lab.s, 15) >= 2);
+	lab_done(&lab);
+}
+
+static void range_of_one_commit_needs_its_ends_only(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_line(&lab, 1, 0);
+	lab_search(&lab);
+	assert_int_equal(lab.step.action, BISECT_DONE);
+	assert_int_equal(lab.step.commit, 0);
+	assert_int_equal(lab.builds, 0);
+	lab_done(&lab);
+}
+
+static void asks_for_the_ends_in_turn(void **state)
+{
+	static const int want[] = { BISECT_GOOD_END, 15, 15, BISECT_GOOD_END };
+	struct lab lab;
+	struct err e = { 0 };
+
+	(void)state;
+	lab_line(&lab, 16, 3);
+	for (int i = 0; i < 4; i++) {
+		assert_ok(bisect_next(&lab.s, &lab.step, &e), &e);
+		assert_int_equal(lab.step.action, BISECT_MEASURE);
+		assert_int_equal(lab.step.phase, BISECT_PHASE_ENDS);
+		assert_int_equal(lab.step.commit, want[i]);
+		lab_answer(&lab);
+	}
+	lab_done(&lab);
+}
+
+static void equal_ends_build_nothing(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_line(&lab, 16, -1);
+	lab_search(&lab);
+	assert_int_equal(lab.step.action, BISECT_NONE);
+	assert_int_equal(lab.builds, 0);
+	lab_done(&lab);
+	lab_line(&lab, 16, -1);
+	lab.s.params.step = 0.02;
+	lab.ripple = 0.005;
+	lab_search(&lab);
+	assert_int_equal(lab.step.action, BISECT_NONE);
+	assert_int_equal(lab.builds, 0);
+	lab_done(&lab);
+}
+
+static void unknown_step_is_found_from_the_ends(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_line(&lab, 16, 6);
+	lab.s.params.step = 0.1;
+	lab_done(&lab);
+	lab_line(&lab, 16, -1);
+	lab.s.params.step = 0;
+	lab_search(&lab);
+	assert_int_equal(lab.step.action, BISECT_NONE);
+	lab_done(&lab);
+}
+
+static void jumps_over_broken_commits(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_line(&lab, 32, 20);
+	for (int c = 9; c <= 17; c++)
+		lab.broken[c] = true;
+	lab_search(&lab);
+	assert_int_equal(lab.step.action, BISECT_DONE);
+	assert_int_equal(lab.step.commit, 20);
+	assert_true(lab.s.n_skipped <= 3);
+	lab_done(&lab);
+}
+
+static void culprit_in_a_broken_cluster_gives_the_set(void **state)
+{
+	struct lab lab;
+	bool seen[32] = { false };
+
+	(void)state;
+	lab_line(&lab, 32, 12);
+	for (int c = 10; c <= 14; c++)
+		lab.broken[c] = true;
+	lab_search(&lab);
+	assert_int_equal(lab.step.action, BISECT_SET);
+	assert_false(lab.step.exhausted);
+	for (size_t i = 0; i < lab.step.n_set; i++)
+		seen[lab.step.set[i]] = true;
+	for (int c = 0; c < 32; c++)
+		assert_int_equal(seen[c], c >= 10 && c <= 15);
+	assert_true(bisect_boots(&lab.s, 15) >= 2);
+	assert_true(bisect_boots(&lab.s, 9) >= 2);
+	lab_done(&lab);
+}
+
+static void broken_bad_end_is_told(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_line(&lab, 8, 3);
+	lab.broken[7] = true;
+	lab_search(&lab);
+	assert_int_equal(lab.step.action, BISECT_ENDS_BROKEN);
+	assert_int_equal(lab.step.commit, 7);
+	lab_done(&lab);
+}
+
+/* 0-1-2-+-6-7 main, 3-4-5 the side branch off 0, merged by 6. */
+static void lab_merge(struct lab *lab, int culprit)
+{
+	static const int parents[8][2] = { { -1, -1 }, { 0, -1 }, { 1, -1 }, { 0, -1 },
+					   { 3, -1 },  { 4, -1 }, { 2, 5 },  { 6, -1 } };
+	struct err e = { 0 };
+
+	memset(lab, 0, sizeof(*lab));
+	for (int i = 0; i < 8; i++) {
+		char name[2] = { (char)('a' + i), '\0' };
+		size_t n = (parents[i][0] >= 0) + (parents[i][1] >= 0);
+
+		assert_ok(bisect_graph_add(&lab->g, name, parents[i], n, i == 0, &e), &e);
+	}
+	lab->culprit = culprit;
+	lab_init(lab, 0.1);
+}
+
+static void finds_culprits_on_side_branches(void **state)
+{
+	(void)state;
+	for (int c = 0; c < 8; c++) {
+		struct lab lab;
+
+		lab_merge(&lab, c);
+		lab_search(&lab);
+		assert_int_equal(lab.step.action, BISECT_DONE);
+		assert_int_equal(lab.step.commit, c);
+		lab_done(&lab);
+	}
+}
+
+static void blames_a_merge_only_with_good_parents(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_merge(&lab, 6);
+	lab_search(&lab);
+	assert_int_equal(lab.step.commit, 6);
+	assert_true(lab.step.merge);
+	assert_true(bisect_boots(&lab.s, 2) >= 2);
+	assert_true(bisect_boots(&lab.s, 5) >= 2);
+	assert_true(bisect_p_bad(&lab.s, 2) < 0.01);
+	assert_true(bisect_p_bad(&lab.s, 5) < 0.01);
+	lab_done(&lab);
+}
+
+static void stops_at_its_budget_with_a_set(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_line(&lab, 32, 20);
+	lab.s.params.max_runs = 6;
+	lab_search(&lab);
+	assert_int_equal(lab.step.action, BISECT_SET);
+	assert_true(lab.step.exhausted);
+	assert_int_equal(lab.s.n_runs, 6);
+	assert_true(lab.step.n_set > 1);
+	lab_done(&lab);
+}
+
+/* Stopped after any run and rebuilt from the recorded runs and skips, it goes on the same. */
+static void rebuilt_state_goes_on_the_same(void **state)
+{
+	struct lab lab;
+	int total;
+
+	(void)state;
+	lab_line(&lab, 24, 17);
+	lab.ripple = 0.02;
+	lab.s.params.step = 0.03;
+	lab.broken[11] = true;
+	lab_search(&lab);
+	assert_int_equal(lab.step.action, BISECT_DONE);
+	total = lab.measures;
+	lab_done(&lab);
+	for (int stop = 0; stop < total; stop++) {
+		struct bisect_step other;
+		struct bisect_state again;
+		struct err e = { 0 };
+		char *text;
+
+		lab_line(&lab, 24, 17);
+		lab.ripple = 0.02;
+		lab.s.params.step = 0.03;
+		lab.broken[11] = true;
+		for (int i = 0; i < stop; i++) {
+			bisect_step_done(&lab.step);
+			assert_ok(bisect_next(&lab.s, &lab.step, &e), &e);
+			lab_answer(&lab);
+		}
+		text = bisect_save(&lab.s);
+		assert_ok(bisect_load(&again, &lab.g, text, &e), &e);
+		free(text);
+		bisect_step_done(&lab.step);
+		assert_ok(bisect_next(&lab.s, &lab.step, &e), &e);
+		assert_ok(bisect_next(&again, &other, &e), &e);
+		assert_int_equal(lab.step.action, other.action);
+		assert_int_equal(lab.step.commit, other.commit);
+		assert_int_equal(lab.step.runs, other.runs);
+		assert_true(lab.step.probability == other.probability);
+		bisect_step_done(&other);
+		bisect_done(&again);
+		lab_done(&lab);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_every_culprit_of_sixteen),
+		cmocka_unit_test(verifies_culprit_and_parent),
+		cmocka_unit_test(range_of_one_commit_needs_its_ends_only),
+		cmocka_unit_test(asks_for_the_ends_in_turn),
+		cmocka_unit_test(equal_ends_build_nothing),
+		cmocka_unit_test(unknown_step_is_found_from_the_ends),
+		cmocka_unit_test(jumps_over_broken_commits),
+		cmocka_unit_test(culprit_in_a_broken_cluster_gives_the_set),
+		cmocka_unit_test(broken_bad_end_is_told),
+		cmocka_unit_test(finds_culprits_on_side_branches),
+		cmocka_unit_test(blames_a_merge_only_with_good_parents),
+		cmocka_unit_test(stops_at_its_budget_with_a_set),
+		cmocka_unit_test(rebuilt_state_goes_on_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
