@@ -4,31 +4,12 @@
 #include "bot/base/cleanup.h"
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
+#include "bot/detect/rules.h"
 #include "bot/detect/stats.h"
 #include "bot/detect/units.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Units a side below which a test without history is not allowed, and with history. */
-enum {
-	MIN_UNITS = 3,
-	MIN_UNITS_NO_HISTORY = 5
-};
-
-static const int default_looks[] = { 3, 5, 8, 12, 20 };
-/* alpha / cut at alpha 1e-4 for the looks above: conservative for every larger alpha. */
-static const double default_factors[] = { 1.92, 1.92, 1.92, 4.11, 3.01 };
-
-/* Options with everything derived from them that does not depend on the metric. */
-struct rules {
-	const struct detect_options *o;
-	const int *looks;
-	size_t nlooks;
-	double factor[DETECT_LOOKS_MAX];
-	double same;
-	double alpha;
-};
 
 /* One comparison on its way to a verdict. */
 struct work {
@@ -40,125 +21,6 @@ struct work {
 	double ref; /* what ratios are of, on the raw scale */
 	struct detect_result *r;
 };
-
-struct detect_options detect_options_default(void)
-{
-	return (struct detect_options){
-		.level = .95,
-		.alpha = .01,
-		.min_effect = .01,
-		.monitor_min_effect = .03,
-		.target_effect = .038,
-		.fdr_q = .05,
-		.monitor_fdr_q = .01,
-		.looks = default_looks,
-		.nlooks = ARRAY_SIZE(default_looks),
-	};
-}
-
-static int check_range(double v, double lo, double hi, const char *what, struct err *e)
-{
-	if (!(v > lo && v < hi))
-		return err_set(e, ERR_RANGE, "%s %g is not between %g and %g", what, v, lo, hi);
-	return 0;
-}
-
-static int check_looks(const struct detect_options *o, struct err *e)
-{
-	if (!o->nlooks || o->nlooks > DETECT_LOOKS_MAX)
-		return err_set(e, ERR_INVAL, "%zu looks; want 1 to %d of them", o->nlooks,
-			       DETECT_LOOKS_MAX);
-	for (size_t i = 0; i < o->nlooks; i++) {
-		if (o->looks[i] < MIN_UNITS || o->looks[i] > DETECT_LOOK_LIMIT)
-			return err_set(e, ERR_RANGE, "look %d is not between %d and %d",
-				       o->looks[i], MIN_UNITS, DETECT_LOOK_LIMIT);
-		if (i && o->looks[i] <= o->looks[i - 1])
-			return err_set(e, ERR_INVAL, "look %d after %d; looks must ascend",
-				       o->looks[i], o->looks[i - 1]);
-	}
-	if (!o->single_look && o->looks[o->nlooks - 1] < DETECT_VERDICT_LOOK)
-		return err_set(e, ERR_INVAL,
-			       "last look %d is below %d, the first that may give a verdict",
-			       o->looks[o->nlooks - 1], DETECT_VERDICT_LOOK);
-	return 0;
-}
-
-int detect_options_check(const struct detect_options *o, struct err *e)
-{
-	const struct {
-		double v, lo, hi;
-		const char *what;
-	} checks[] = {
-		{ o->level, .5, 1, "level" },
-		{ o->alpha, 0, .5, "alpha" },
-		{ o->min_effect, -1e-300, 1, "least effect" },
-		{ o->monitor_min_effect, -1e-300, 1, "least effect of monitors" },
-		{ o->target_effect, 0, 1, "target effect" },
-		{ o->same_effect, -1e-300, 1, "same effect" },
-		{ o->fdr_q, 0, 1, "false discovery rate" },
-		{ o->monitor_fdr_q, 0, 1, "false discovery rate of monitors" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
-		int r = check_range(checks[i].v, checks[i].lo, checks[i].hi, checks[i].what, e);
-
-		if (r < 0)
-			return r;
-	}
-	return o->looks ? check_looks(o, e) : 0;
-}
-
-/* Looks of the options, and by how much p grows because there are several verdict looks. */
-static void rules_init(struct rules *ru, const struct detect_options *o)
-{
-	double cuts[DETECT_LOOKS_MAX];
-	size_t first = 0;
-
-	*ru = (struct rules){ .o = o, .looks = o->looks, .nlooks = o->nlooks };
-	ru->same = o->same_effect > 0 ? o->same_effect : .75 * o->target_effect;
-	ru->alpha = o->single_look ? 1 - o->level : o->alpha;
-	if (!o->looks) {
-		ru->looks = default_looks;
-		ru->nlooks = ARRAY_SIZE(default_looks);
-	}
-	for (size_t i = 0; i < ru->nlooks; i++)
-		ru->factor[i] = 1;
-	if (o->single_look)
-		return;
-	if (ru->nlooks == ARRAY_SIZE(default_looks) &&
-	    !memcmp(ru->looks, default_looks, sizeof(default_looks))) {
-		memcpy(ru->factor, default_factors, sizeof(default_factors));
-		return;
-	}
-	while (ru->looks[first] < DETECT_VERDICT_LOOK)
-		first++;
-	stats_look_cuts(ru->looks + first, ru->nlooks - first, ru->looks[ru->nlooks - 1], 1e-4,
-			cuts);
-	for (size_t i = 0; i < ru->nlooks; i++)
-		ru->factor[i] = fmax(1, 1e-4 / cuts[i < first ? 0 : i - first]);
-}
-
-static int next_look(const struct rules *ru, bool have_profile, int units)
-{
-	int least = have_profile ? MIN_UNITS : MIN_UNITS_NO_HISTORY;
-
-	for (size_t i = 0; i < ru->nlooks; i++) {
-		if (ru->looks[i] > units && ru->looks[i] >= least)
-			return ru->looks[i];
-	}
-	return 0;
-}
-
-int detect_next_look(const struct detect_options *o, bool have_profile, int units)
-{
-	struct rules ru = { .looks = default_looks, .nlooks = ARRAY_SIZE(default_looks) };
-
-	if (o->looks) {
-		ru.looks = o->looks;
-		ru.nlooks = o->nlooks;
-	}
-	return next_look(&ru, have_profile, units);
-}
 
 static size_t least_units(const struct work *w)
 {
@@ -301,16 +163,6 @@ static enum detect_verdict direction(const struct work *w, double effect)
 								   : DETECT_REGRESSION;
 }
 
-/* Index of the look that @units reach; -1 before the first. */
-static int look_index(const struct rules *ru, size_t units)
-{
-	int k = -1;
-
-	for (size_t i = 0; i < ru->nlooks && (size_t)ru->looks[i] <= units; i++)
-		k = (int)i;
-	return k;
-}
-
 static size_t pair_units(const struct work *w)
 {
 	return w->pair.base.n < w->pair.head.n ? w->pair.base.n : w->pair.head.n;
@@ -322,8 +174,8 @@ static void judge_constant(struct work *w)
 	struct detect_result *r = w->r;
 	double a = w->pair.base.value, b = w->pair.head.value;
 	double ref = w->pair.ln ? fabs(a) : fmax(fabs(a), fabs(b));
-	int next = next_look(w->rules, false, (int)pair_units(w));
-	int now = look_index(w->rules, pair_units(w));
+	int next = rules_next_look(w->rules, false, (int)pair_units(w));
+	int now = rules_look_index(w->rules, pair_units(w));
 
 	r->look = w->rules->o->single_look ? (int)pair_units(w)
 		  : now < 0		   ? 0
@@ -385,7 +237,7 @@ static void judge_tested(struct work *w)
 	const struct rules *ru = w->rules;
 	struct detect_result *r = w->r;
 	size_t n = w->pair.base.n, m = w->pair.head.n;
-	int now = look_index(ru, pair_units(w));
+	int now = rules_look_index(ru, pair_units(w));
 	struct stats_test t;
 	double upper;
 	bool guard, single = ru->o->single_look;
@@ -403,7 +255,7 @@ static void judge_tested(struct work *w)
 	r->mde = mde_of(w, t.se, t.df);
 	r->units_needed = units_needed(w, &t, n, m);
 	r->look = single ? (int)pair_units(w) : ru->looks[now];
-	r->more_units = single ? 0 : next_look(ru, w->profile, (int)pair_units(w));
+	r->more_units = single ? 0 : rules_next_look(ru, w->profile, (int)pair_units(w));
 	if (guard) {
 		r->notes |= DETECT_NOTE_CLIPPED;
 		return;
@@ -498,7 +350,7 @@ static void judge(const struct rules *ru, const struct detect_metric *m, struct 
 	note_basics(&w);
 	have = pair_units(&w);
 	least = least_units(&w);
-	r->more_units = next_look(ru, w.profile, (int)have);
+	r->more_units = rules_next_look(ru, w.profile, (int)have);
 	if (have) {
 		t.effect = stats_mean(w.pair.head.y, w.pair.head.n) -
 			   stats_mean(w.pair.base.y, w.pair.base.n);
@@ -508,7 +360,7 @@ static void judge(const struct rules *ru, const struct detect_metric *m, struct 
 		r->notes |= DETECT_NOTE_ONE_BOOT;
 	else if (have >= MIN_UNITS && w.pair.base.constant && w.pair.head.constant)
 		judge_constant(&w);
-	else if (have < least || (!ru->o->single_look && look_index(ru, have) < 0))
+	else if (have < least || (!ru->o->single_look && rules_look_index(ru, have) < 0))
 		r->notes |= have ? DETECT_NOTE_FEW : 0;
 	else
 		judge_tested(&w);
