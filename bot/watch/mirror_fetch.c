@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/base/child.h"
+#include "bot/base/err.h"
+#include "bot/base/vec.h"
+#include "bot/watch/lsremote.h"
+#include "bot/watch/mirror.h"
+#include "bot/watch/mirror_priv.h"
+#include "bot/watch/remote.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define LIST_MAX   (64 << 20) /* bytes of ls-remote output: some 600 000 refs */
+#define NS	   "refs/kperfbot/tree/"
+#define CONNECT_S  30
+#define IDLE_S	   120
+#define TOTAL_S	   7200
+#define UPKEEP_S   3600
+#define REASON_MAX 300
+
+struct env {
+	VEC(const char *) v;
+	VEC(char *) owned;
+};
+
+/* Nothing of ours but what finding programs, keys and proxies takes; above all no GIT_*. */
+static void env_make(const struct mirror *m, const struct mirror_tree *t, struct env *env)
+{
+	static const char *const keep[] = { "PATH",	  "HOME",	   "USER",
+					    "LOGNAME",	  "SSH_AUTH_SOCK", "TMPDIR",
+					    "http_proxy", "https_proxy",   "HTTPS_PROXY",
+					    "all_proxy",  "ALL_PROXY",	   "no_proxy",
+					    "NO_PROXY" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keep); i++) {
+		const char *value = getenv(keep[i]); /* NOLINT(concurrency-mt-unsafe) */
+
+		if (value)
+			vec_push(&env->owned, xasprintf("%s=%s", keep[i], value));
+	}
+	vec_push(&env->owned, xasprintf("GIT_CONFIG_GLOBAL=%s", m->gitconfig));
+	vec_push(&env->owned, xasprintf("GIT_ALLOW_PROTOCOL=https:ssh:git%s",
+					t && t->allow_file ? ":file" : ""));
+	vec_foreach (s, &env->owned)
+		vec_push(&env->v, *s);
+	vec_push(&env->v, "GIT_CONFIG_NOSYSTEM=1");
+	vec_push(&env->v, "GIT_TERMINAL_PROMPT=0");
+	vec_push(&env->v, "GIT_ASKPASS=/bin/false");
+	vec_push(&env->v, "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=30 "
+			  "-oServerAliveInterval=15");
+	vec_push(&env->v, "LC_ALL=C");
+	vec_push(&env->v, NULL);
+}
+
+static void env_done(struct env *env)
+{
+	vec_foreach (s, &env->owned)
+		free(*s);
+	vec_done(&env->owned);
+	vec_done(&env->v);
+}
+
+static bool has_any(const char *line, const char *const *words)
+{
+	for (; *words; words++)
+		if (strstr(line, *words))
+			return true;
+	return false;
+}
+
+/*
+ * git's reason is its first line with one of these, and the next one if it ends with a colon; what
+ * follows is advice or a consequence.
+ */
+static char *reason_of(const char *text)
+{
+	static const char *const heads[] = { "fatal:", "error:", "ssh:", NULL };
+	struct strbuf b = STRBUF_INIT;
+	bool found = false;
+
+	while (*text) {
+		size_t n = strcspn(text, "\r\n");
+		const char *line = text;
+
+		text += n + (text[n] != '\0');
+		if (n == 0)
+			continue;
+		if (!found)
+			strbuf_reset(&b);
+		else
+			strbuf_addch(&b, ' ');
+		strbuf_add(&b, line, n < REASON_MAX ? n : REASON_MAX);
+		found = has_any(b.s, heads);
+		if (found && (b.len > REASON_MAX || b.s[b.len - 1] != ':'))
+			break;
+	}
+	return b.len ? strbuf_take(&b) : NULL;
+}
+
+/* Would another try perhaps work? What is not known to pass counts as lasting. */
+static bool reason_is_transient(const char *reason)
+{
+	static const char *const lasting[] = { "returned error: 4", "not appear to be a git",
+					       "transport '", "Authentication failed", NULL };
+	static const char *const passing[] = { "unable to access",
+					       "unable to connect",
+					       "unable to look up",
+					       "early EOF",
+					       "hung up",
+					       "Could not read",
+					       "timed out",
+					       "Connection",
+					       "could not resolve",
+					       "Could not resolve",
+					       "couldn't find remote ref",
+					       "bytes of body",
+					       "index-pack",
+					       "No route",
+					       "ssh:",
+					       "returned error: 5",
+					       "RPC failed",
+					       NULL };
+
+	return !has_any(reason, lasting) && has_any(reason, passing);
+}
+
+static int run_git(struct mirror *m, const struct mirror_tree *t, const char *const *argv,
+		   int stdin_fd, double idle_s, double total_s, struct child_result *ret,
+		   struct err *e)
+{
+	_cleanup_(freep) char *reason = NULL;
+	struct child_run_opts opts = { .spawn = CHILD_OPTS_INIT };
+	struct env env = { 0 };
+	char end[64];
+	int r;
+
+	env_make(m, t, &env);
+	opts.spawn.argv = argv;
+	opts.spawn.env = env.v.items;
+	opts.spawn.cwd = m->dir;
+	opts.spawn.stdin_fd = stdin_fd;
+	opts.idle_s = idle_s;
+	opts.total_s = total_s;
+	opts.max_output = LIST_MAX;
+	opts.kill_over_output = LIST_MAX;
+	opts.split_stderr = true;
+	r = child_run(&opts, ret, e);
+	env_done(&env);
+	if (r < 0 || (ret->end == CHILD_EXITED && ret->status == 0))
+		return r;
+	if (ret->end == CHILD_EXITED)
+		reason = reason_of(ret->err);
+	if (ret->end == CHILD_TIMEOUT || ret->end == CHILD_IDLE)
+		r = ERR_GIT_AWAY;
+	else
+		r = reason && reason_is_transient(reason) ? ERR_GIT_AWAY : ERR_GIT;
+	r = err_set(e, r, "git: %s", reason ? reason : child_end_text(ret, end));
+	child_result_done(ret);
+	return r;
+}
+
+static int list_remote(struct mirror *m, const struct mirror_tree *t, struct lsremote *ret,
+		       struct err *e)
+{
+	const char *argv[] = { "git", "ls-remote", "--heads", "--tags", "--", t->url, NULL };
+	struct child_result res;
+	int r;
+
+	r = run_git(m, t, argv, -1, t->connect_s, t->total_s, &res, e);
+	if (r < 0)
+		return r;
+	r = lsremote_parse(res.out, res.out_len, ret, e);
+	child_result_done(&res);
+	return r;
+}
+
+/* Transfers the refs listed in @specs, one "+from:to" a line. */
+static int transfer(struct mirror *m, const struct mirror_tree *t, const struct strbuf *specs,
+		    struct err *e)
+{
+	/* --refmap= and no configured remote: nothing but @specs is written. */
+	const char *argv[] = { "git",
+			       "fetch",
+			       "--no-tags",
+			       "--no-recurse-submodules",
+			       "--no-auto-maintenance",
+			       "--no-write-fetch-head",
+			       "--progress",
+			       "--refmap=",
+			       "--stdin",
+			       "--",
+			       t->url,
+			       NULL };
+	_cleanup_(closep) int fd = memfd_create("refspecs", MFD_CLOEXEC);
+	struct child_result res;
+	git_odb *odb = NULL;
+	int r;
+
+	if (fd < 0 || write(fd, specs->s, specs->len) != (ssize_t)specs->len ||
+	    lseek(fd, 0, SEEK_SET) < 0)
+		return err_errno(e, errno, "could not hand %zu bytes of refspecs to git",
+				 specs->len);
+	r = run_git(m, t, argv, fd, t->idle_s, t->total_s, &res, e);
+	if (r < 0)
+		return r;
+	child_result_done(&res);
+	if (git_repository_odb(&odb, m->repo) == 0)
+		(void)git_odb_refresh(odb);
+	git_odb_free(odb);
+	return 0;
+}
+
+static void ref_hash(struct mirror *m, const char *name, char ret[41])
+{
+	git_oid oid;
+
+	ret[0] = '\0';
+	if (git_reference_name_to_id(&oid, m->repo, name) == 0)
+		(void)git_oid_tostr(ret, 41, &oid);
+}
+
+static int ref_delete(struct mirror *m, const char *name, struct err *e)
+{
+	int r = git_reference_remove(m->repo, name);
+
+	if (r < 0 && r != GIT_ENOTFOUND)
+		return err_set(e, ERR_GIT, "could not remove '%s': %s", name, git_why());
+	return 0;
+}
+
+/* A tip that is about to go; 1 if it was not kept before. */
+static int keep_tip(struct mirror *m, const char *hash, struct err *e)
+{
+	_cleanup_(freep) char *name = xasprintf("refs/kperfbot/keep/%s", hash);
+	_cleanup_(git_reference_freep) git_reference *ref = NULL;
+	git_oid oid;
+	int r = mirror_oid(hash, &oid, e);
+
+	if (r < 0)
+		return r;
+	r = git_reference_create(&ref, m->repo, name, &oid, 0, NULL);
+	if (r < 0 && r != GIT_EEXISTS)
+		return err_set(e, ERR_GIT, "could not keep %s: %s", hash, git_why());
+	return r == 0;
+}
+
+/* A head that moved; @kept is the keep ref that only a forced move needs. */
+struct move {
+	const char *branch;
+	char old_hash[41];
+	bool kept;
+};
+
+struct plan {
+	const struct mirror_tree *t;
+	struct lsremote remote;
+	struct mirror_head *local;
+	size_t n_local;
+	struct strbuf specs;
+	VEC(struct move) moves;
+};
+
+static const struct lsremote_ref *remote_find(const struct plan *p, bool is_tag, const char *name)
+{
+	for (size_t i = 0; i < p->remote.n; i++)
+		if (p->remote.refs[i].is_tag == is_tag && strcmp(p->remote.refs[i].name, name) == 0)
+			return &p->remote.refs[i];
+	return NULL;
+}
+
+static const struct mirror_head *local_find(const struct plan *p, const char *branch)
+{
+	for (size_t i = 0; i < p->n_local; i++)
+		if (strcmp(p->local[i].branch, branch) == 0)
+			return &p->local[i];
+	return NULL;
+}
+
+/* Drops first, so that a branch "a" makes room for a branch "a/b". */
+static int plan_drops(struct mirror *m, struct plan *p, struct mirror_fetched *f, struct err *e)
+{
+	for (size_t i = 0; i < p->n_local; i++) {
+		_cleanup_(freep) char *name = NULL;
+		const char *branch = p->local[i].branch;
+		int r;
+
+		if (remote_find(p, false, branch) && remote_patterns_match(p->t->branches, branch))
+			continue;
+		name = xasprintf(NS "%s/heads/%s", p->t->name, branch);
+		r = keep_tip(m, p->local[i].hash, e);
+		if (r >= 0)
+			r = ref_delete(m, name, e);
+		if (r < 0)
+			return r;
+		f->changed = true;
+	}
+	return 0;
+}
+
+static int plan_heads(struct mirror *m, struct plan *p, struct mirror_fetched *f, struct err *e)
+{
+	for (size_t i = 0; i < p->remote.n; i++) {
+		const struct lsremote_ref *ref = &p->remote.refs[i];
+		const struct mirror_head *local;
+		struct move move = { .branch = ref->name };
+
+		if (ref->is_tag || !remote_patterns_match(p->t->branches, ref->name))
+			continue;
+		f->matched++;
+		local = local_find(p, ref->name);
+		if (local && strcmp(local->hash, ref->hash) == 0)
+			continue;
+		if (local) {
+			int r = keep_tip(m, local->hash, e);
+
+			if (r < 0)
+				return r;
+			move.kept = r > 0;
+			memcpy(move.old_hash, local->hash, sizeof(move.old_hash));
+		}
+		vec_push(&p->moves, move);
+		strbuf_addf(&p->specs, "+refs/heads/%s:" NS "%s/heads/%s\n", ref->name, p->t->name,
+			    ref->name);
+	}
+	return 0;
+}
+
+/* The tips came? Those whose old one is an ancestor need no keep ref. */
+static int check_moves(struct mirror *m, struct plan *p, struct err *e)
+{
+	vec_foreach (move, &p->moves) {
+		_cleanup_(freep) char *name = xasprintf(NS "%s/heads/%s", p->t->name, move->branch);
+		char now[41];
+		int r;
+
+		ref_hash(m, name, now);
+		if (!now[0])
+			return err_set(
+				e, ERR_UNSUPPORTED,
+				"git did not store branch '%s': is the remote shallow? that is not supported",
+				move->branch);
+		if (!move->kept)
+			continue;
+		r = mirror_is_ancestor(m, move->old_hash, now, e);
+		if (r == 1) {
+			_cleanup_(freep) char *keep =
+				xasprintf("refs/kperfbot/keep/%s", move->old_hash);
+
+			r = ref_delete(m, keep, e);
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Tags of the remote that point into history that we have, and no others. */
+static int fetch_tags(struct mirror *m, struct plan *p, struct err *e)
+{
+	_cleanup_(git_odb_freep) git_odb *odb = NULL;
+
+	if (git_repository_odb(&odb, m->repo) < 0)
+		return err_set(e, ERR_GIT, "could not read the mirror: %s", git_why());
+	strbuf_reset(&p->specs);
+	for (size_t i = 0; i < p->remote.n; i++) {
+		const struct lsremote_ref *ref = &p->remote.refs[i];
+		_cleanup_(freep) char *name = NULL;
+		char have[41];
+		git_oid oid;
+
+		if (!ref->is_tag || git_oid_fromstr(&oid, ref->peeled) < 0 ||
+		    !git_odb_exists_ext(odb, &oid, GIT_ODB_LOOKUP_NO_REFRESH))
+			continue;
+		name = xasprintf(NS "%s/tags/%s", p->t->name, ref->name);
+		ref_hash(m, name, have);
+		if (strcmp(have, ref->hash) != 0)
+			strbuf_addf(&p->specs, "+refs/tags/%s:%s\n", ref->name, name);
+	}
+	return p->specs.len ? transfer(m, p->t, &p->specs, e) : 0;
+}
+
+static int tag_name_cmp(const void *key, const void *item)
+{
+	return strcmp(key, *(const char *const *)item);
+}
+
+static int name_cmp(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int drop_tags(struct mirror *m, struct plan *p, struct err *e)
+{
+	_cleanup_(freep) char *glob = xasprintf(NS "%s/tags/*", p->t->name);
+	_cleanup_(git_reference_iterator_freep) git_reference_iterator *it = NULL;
+	VEC(const char *) remote = { 0 };
+	VEC(char *) drop = { 0 };
+	const char *name;
+	int r = 0;
+
+	for (size_t i = 0; i < p->remote.n; i++)
+		if (p->remote.refs[i].is_tag)
+			vec_push(&remote, p->remote.refs[i].name);
+	if (remote.len)
+		qsort((void *)remote.items, remote.len, sizeof(char *), name_cmp);
+	if (git_reference_iterator_glob_new(&it, m->repo, glob) < 0)
+		r = err_set(e, ERR_GIT, "could not list tags: %s", git_why());
+	while (r == 0 && git_reference_next_name(&name, it) == 0)
+		if (!remote.len || !bsearch(name + strlen(glob) - 1, (const void *)remote.items,
+					    remote.len, sizeof(char *), tag_name_cmp))
+			vec_push(&drop, xstrdup(name));
+	vec_foreach (d, &drop) {
+		if (r == 0)
+			r = ref_delete(m, *d, e);
+		free(*d);
+	}
+	vec_done(&drop);
+	vec_done(&remote);
+	return r;
+}
+
+/* Its failure costs speed, not truth: a note. */
+static void upkeep(struct mirror *m, struct mirror_fetched *f)
+{
+	static const char *const gc[] = { "git", "gc", "--auto", "--quiet", NULL };
+	static const char *const graph[] = { "git",	    "commit-graph",  "write",
+					     "--reachable", "--no-progress", NULL };
+	struct child_result res;
+	struct err e = { 0 };
+
+	if (run_git(m, NULL, gc, -1, 0, UPKEEP_S, &res, &e) == 0)
+		child_result_done(&res);
+	if (run_git(m, NULL, graph, -1, 0, UPKEEP_S, &res, &e) == 0)
+		child_result_done(&res);
+	if (e.code)
+		f->note = xstrdup(e.msg);
+}
+
+static void find_missing(const struct plan *p, struct mirror_fetched *f)
+{
+	struct strbuf b = STRBUF_INIT;
+
+	for (const char *const *pat = p->t->branches; pat && *pat; pat++)
+		if (!strchr(*pat, '*') && !remote_find(p, false, *pat))
+			strbuf_addf(&b, "%s%s", b.len ? ", " : "", *pat);
+	if (b.len)
+		f->missing = strbuf_take(&b);
+	strbuf_done(&b);
+}
+
+static int fetch_steps(struct mirror *m, struct plan *p, struct mirror_fetched *f, struct err *e)
+{
+	int r;
+
+	r = list_remote(m, p->t, &p->remote, e);
+	if (r == 0)
+		r = mirror_heads(m, p->t->name, NULL, &p->local, &p->n_local, e);
+	if (r == 0)
+		r = plan_drops(m, p, f, e);
+	if (r == 0)
+		r = plan_heads(m, p, f, e);
+	if (r == 0)
+		r = drop_tags(m, p, e);
+	if (r == 0 && p->specs.len) {
+		f->changed = true;
+		r = transfer(m, p->t, &p->specs, e);
+		if (r == 0)
+			r = check_moves(m, p, e);
+	}
+	if (r == 0)
+		r = fetch_tags(m, p, e);
+	if (r == 0)
+		find_missing(p, f);
+	return r;
+}
+
+static int check_tree(const struct mirror_tree *t, struct err *e)
+{
+	int r = remote_tree_check(t->name, e);
+
+	if (r == 0)
+		r = remote_url_check(t->url, t->allow_file, e);
+	for (const char *const *b = t->branches; r == 0 && b && *b; b++)
+		r = remote_pattern_check(*b, e);
+	return r;
+}
+
+int mirror_fetch(struct mirror *m, const struct mirror_tree *tree, struct mirror_fetched *ret,
+		 struct err *e)
+{
+	struct mirror_tree t = *tree;
+	struct plan p = { .t = &t };
+	struct mirror_fetched f = { 0 };
+	int r;
+
+	t.connect_s = t.connect_s > 0 ? t.connect_s : CONNECT_S;
+	t.idle_s = t.idle_s > 0 ? t.idle_s : IDLE_S;
+	t.total_s = t.total_s > 0 ? t.total_s : TOTAL_S;
+	r = check_tree(&t, e);
+	if (r == 0)
+		r = fetch_steps(m, &p, &f, e);
+	if (r == 0 && f.changed)
+		upkeep(m, &f);
+	lsremote_done(&p.remote);
+	mirror_heads_free(p.local, p.n_local);
+	strbuf_done(&p.specs);
+	vec_done(&p.moves);
+	if (r == 0 && ret)
+		*ret = f;
+	else
+		mirror_fetched_done(&f);
+	return r < 0 ? r : 0;
+}
+
+void mirror_fetched_done(struct mirror_fetched *f)
+{
+	free(f->missing);
+	free(f->note);
+	*f = (struct mirror_fetched){ 0 };
+}
