@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "runners/workloads/topology.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_BITS (8 * sizeof(unsigned long))
+
+/* Where a CPU is; each number is the lowest CPU of the group, and is its own if /sys is silent. */
+struct place {
+	int cpu;
+	int key[4]; /* package, die, L3, core */
+};
+
+void cpu_mask_set(struct cpu_mask *m, int cpu)
+{
+	if (cpu >= 0 && cpu < TOPOLOGY_CPUS_MAX)
+		m->bits[(size_t)cpu / WORD_BITS] |= 1UL << ((size_t)cpu % WORD_BITS);
+}
+
+bool cpu_mask_isset(const struct cpu_mask *m, int cpu)
+{
+	return cpu >= 0 && cpu < TOPOLOGY_CPUS_MAX &&
+	       (m->bits[(size_t)cpu / WORD_BITS] >> ((size_t)cpu % WORD_BITS) & 1);
+}
+
+void cpu_mask_apply(const struct cpu_mask *m)
+{
+	static const struct cpu_mask none;
+
+	/* A CPU can have gone offline since: then the task runs where it may. */
+	if (memcmp(m, &none, sizeof(none)) != 0)
+		(void)sched_setaffinity(0, sizeof(*m), (const cpu_set_t *)(const void *)m);
+}
+
+/* First number of a CPU list such as "0-3,8"; -1 if there is none. */
+static int first_cpu(int cpu, const char *name)
+{
+	char path[128];
+	int v = -1;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/%s", cpu, name);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	if (fscanf(f, "%d", &v) != 1)
+		v = -1;
+	(void)fclose(f);
+	return v;
+}
+
+/* The older kernels call the lists by other names. */
+static int group_of(int cpu, const char *name, const char *old_name, int otherwise)
+{
+	int v = first_cpu(cpu, name);
+
+	if (v < 0 && old_name)
+		v = first_cpu(cpu, old_name);
+	return v < 0 ? otherwise : v;
+}
+
+static void place_read(struct place *p, int cpu)
+{
+	p->cpu = cpu;
+	p->key[0] = group_of(cpu, "topology/package_cpus_list", "topology/core_siblings_list", 0);
+	p->key[1] = group_of(cpu, "topology/die_cpus_list", NULL, p->key[0]);
+	p->key[2] = group_of(cpu, "cache/index3/shared_cpu_list", NULL, p->key[1]);
+	p->key[3] = group_of(cpu, "topology/core_cpus_list", "topology/thread_siblings_list", cpu);
+}
+
+static int place_compare(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	for (size_t i = 0; i < 4; i++)
+		if (x->key[i] != y->key[i])
+			return x->key[i] < y->key[i] ? -1 : 1;
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+void topology_init(struct topology *t)
+{
+	struct place *places = NULL;
+
+	memset(t, 0, sizeof(*t));
+	if (sched_getaffinity(0, sizeof(t->own), (cpu_set_t *)(void *)&t->own) < 0)
+		return;
+	for (int cpu = 0; cpu < TOPOLOGY_CPUS_MAX; cpu++) {
+		if (!cpu_mask_isset(&t->own, cpu))
+			continue;
+		places = realloc(places, (t->n + 1) * sizeof(*places));
+		if (!places)
+			abort();
+		place_read(&places[t->n++], cpu);
+	}
+	if (t->n == 0)
+		return;
+	qsort(places, t->n, sizeof(*places), place_compare);
+	t->cpus = calloc(t->n, sizeof(int));
+	t->core = calloc(t->n, sizeof(int));
+	if (!t->cpus || !t->core)
+		abort();
+	for (size_t i = 0; i < t->n; i++) {
+		t->cpus[i] = places[i].cpu;
+		if (i == 0 || places[i].key[3] != places[i - 1].key[3])
+			t->cores++;
+		t->core[i] = (int)t->cores - 1;
+	}
+	free(places);
+}
+
+struct cpu_mask topology_mask(const struct topology *t, unsigned nr, bool pu)
+{
+	struct cpu_mask m = { 0 };
+
+	if (t->n == 0)
+		return m;
+	if (pu) {
+		cpu_mask_set(&m, t->cpus[nr % t->n]);
+		return m;
+	}
+	for (size_t i = 0; i < t->n; i++)
+		if ((size_t)t->core[i] == nr % t->cores)
+			cpu_mask_set(&m, t->cpus[i]);
+	return m;
+}
