@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files named by their SHA-256, in STATE/artefacts/aa/HASH; a row of table artefact for each. */
+#pragma once
+
+#include <stddef.h>
+
+struct db;
+struct err;
+struct strbuf;
+
+/**
+ * artefact_put() - store bytes. The file is durable before the row is written.
+ * @kind: image, config, log, console or raw.
+ * @ret_hash: its name, 64 hex digits.
+ */
+int artefact_put(struct db *db, const char *state_dir, const char *kind, const void *data,
+		 size_t len, char ret_hash[65], struct err *e);
+
+/** artefact_put_file() - store a regular file (no link) of at most @max bytes. */
+int artefact_put_file(struct db *db, const char *state_dir, const char *kind, const char *path,
+		      size_t max, char ret_hash[65], struct err *e);
+
+/** artefact_path() - path of an artefact; free() it. @hash must be 64 hex digits. */
+char *artefact_path(const char *state_dir, const char *hash);
+
+/** artefact_get() - read and check against its hash. ERR_IO when it was altered, ERR_NOENT. */
+int artefact_get(const char *state_dir, const char *hash, size_t max, struct strbuf *ret,
+		 struct err *e);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Builds, keyed by (commit, kconfig hash, compiler). */
+#pragma once
+
+#include <stdint.h>
+
+struct db;
+struct err;
+
+enum build_state {
+	BUILD_WANTED,
+	BUILD_OK,
+	BUILD_FAILED
+};
+
+/** struct build - a row; build_done() frees it. Texts are "" where there is nothing. */
+struct build {
+	int64_t id;
+	char commit[41];
+	char *kconfig;
+	char *kconfig_hash;
+	char *compiler;
+	enum build_state state;
+	char *detail;
+	char *image; /* artefact */
+	char *gnu_build_id;
+	double took_s;
+};
+void build_done(struct build *b);
+
+/** build_want() - the row for this key, made and queued as work when there is none. */
+int build_want(struct db *db, const char *commit, const char *kconfig, const char *kconfig_hash,
+	       const char *compiler, int64_t *ret_id, enum build_state *ret_state, struct err *e);
+
+int build_get(struct db *db, int64_t id, struct build *ret, struct err *e);
+
+/** build_find() - state of a build without asking for it. ERR_NOENT: never asked for. */
+int build_find(struct db *db, const char *commit, const char *kconfig_hash, const char *compiler,
+	       struct build *ret, struct err *e);
+
+/**
+ * struct build_outcome - how a build ended; borrowed texts, NULL where there is nothing.
+ * @fail_class: NULL when it is good.
+ */
+struct build_outcome {
+	const char *fail_class;
+	const char *detail;
+	const char *image, *config, *log; /* artefacts */
+	const char *gnu_build_id;
+	double took_s;
+};
+
+/** build_finish() - store the end and wake everyone who waits for it. In a transaction. */
+int build_finish(struct db *db, int64_t id, const struct build_outcome *o, struct err *e);

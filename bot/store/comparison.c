@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/store/comparison.h"
+
+#include "bot/base/err.h"
+#include "bot/base/strbuf.h"
+#include "bot/db/db.h"
+
+#include <math.h>
+#include <string.h>
+
+int comparison_want(struct db *db, const char *tree, const char *branch, const char *base,
+		    const char *head, int64_t job, int64_t *ret_id, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r;
+
+	r = db_run_one(db, SQL_COMPARISON_INSERT, &rows, e, "ssssi", tree, branch, base, head, job);
+	if (r < 0)
+		return r;
+	*ret_id = db_i64(&rows, 0, 0);
+	db_rows_done(&rows);
+	return 0;
+}
+
+static void copy_hash(char to[41], const char *from)
+{
+	(void)snprintf(to, 41, "%s", from);
+}
+
+int comparison_get(struct db *db, int64_t id, struct comparison *ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r;
+
+	r = db_run_one(db, SQL_COMPARISON_GET, &rows, e, "i", id);
+	if (r < 0)
+		return r;
+	*ret = (struct comparison){ .id = id,
+				    .tree = xstrdup(db_str(&rows, 0, 0)),
+				    .branch = xstrdup(db_str(&rows, 0, 1)),
+				    .job = db_i64(&rows, 0, 4),
+				    .open = !strcmp(db_str(&rows, 0, 5), "open"),
+				    .look = (int)db_i64(&rows, 0, 6) };
+	copy_hash(ret->base, db_str(&rows, 0, 2));
+	copy_hash(ret->head, db_str(&rows, 0, 3));
+	db_rows_done(&rows);
+	return 0;
+}
+
+void comparison_done(struct comparison *c)
+{
+	free(c->tree);
+	free(c->branch);
+	*c = (struct comparison){ 0 };
+}
+
+int comparison_look(struct db *db, int64_t id, int look, const char *evidence, const char *verdict,
+		    const struct comparison_effect *effect, struct err *e)
+{
+	static const struct comparison_effect none = { NAN, NAN, NAN, NAN };
+
+	if (!effect)
+		effect = &none;
+	return db_run(db, SQL_COMPARISON_LOOK, NULL, e, "iissdddd", id, (int64_t)look, evidence,
+		      verdict, effect->rel, effect->lo, effect->hi, effect->p);
+}
+
+/* No row back: someone else was first. */
+static int expect_row(int r, struct db_rows *rows, const char *what, struct err *e)
+{
+	int n = rows->n;
+
+	if (r < 0)
+		return r;
+	db_rows_done(rows);
+	return n ? 0 : err_set(e, ERR_CONFLICT, "%s had changed meanwhile", what);
+}
+
+int comparison_finish(struct db *db, int64_t id, const char *state, const char *verdict,
+		      const char *detail, struct err *e)
+{
+	struct db_rows rows = { 0 };
+
+	return expect_row(
+		db_run(db, SQL_COMPARISON_FINISH, &rows, e, "isss", id, state, verdict, detail),
+		&rows, "the comparison", e);
+}
+
+int comparison_values(struct db *db, const struct comparison *c, struct comparison_value **ret,
+		      size_t *ret_n, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r;
+
+	r = db_run(db, SQL_RUN_VALUES_OF_COMPARISON, &rows, e, "i", c->id);
+	if (r < 0)
+		return r;
+	*ret_n = (size_t)rows.n;
+	*ret = xcalloc(*ret_n, sizeof(**ret));
+	for (int i = 0; i < rows.n; i++)
+		(*ret)[i] = (struct comparison_value){
+			.boot = db_i64(&rows, i, 0),
+			.head = !strcmp(db_str(&rows, i, 1), c->head),
+			.metric = xstrdup(db_str(&rows, i, 2)),
+			.unit = xstrdup(db_str(&rows, i, 3)),
+			.better = xstrdup(db_str(&rows, i, 4)),
+			.headline = db_bool(&rows, i, 5),
+			.value = db_f64(&rows, i, 6),
+			.at = db_f64(&rows, i, 7),
+		};
+	db_rows_done(&rows);
+	return 0;
+}
+
+void comparison_values_free(struct comparison_value *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(v[i].metric);
+		free(v[i].unit);
+		free(v[i].better);
+	}
+	free(v);
+}

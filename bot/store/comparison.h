@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Comparisons of two commits of a branch, the regressions found, and the bisections that follow. */
+#pragma once
+
+#include "bot/base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct db;
+struct err;
+
+/** struct comparison - a row; comparison_done() frees it. @look: boots a side asked for so far. */
+struct comparison {
+	int64_t id;
+	char *tree;
+	char *branch;
+	char base[41];
+	char head[41];
+	int64_t job;
+	bool open;
+	int look;
+};
+int comparison_want(struct db *db, const char *tree, const char *branch, const char *base,
+		    const char *head, int64_t job, int64_t *ret_id, struct err *e);
+int comparison_get(struct db *db, int64_t id, struct comparison *ret, struct err *e);
+void comparison_done(struct comparison *c);
+
+/** struct comparison_effect - the headline metric as it stands; ratios. */
+struct comparison_effect {
+	double rel, lo, hi, p;
+};
+/**
+ * comparison_look() - note the look asked for, and the verdict so far.
+ * @evidence: kperfbot-verdict/1 as text, @verdict, @effect: NULL before the first verdict.
+ */
+int comparison_look(struct db *db, int64_t id, int look, const char *evidence, const char *verdict,
+		    const struct comparison_effect *effect, struct err *e);
+/** comparison_finish() - @state done, failed or cancelled. ERR_CONFLICT when it had ended. */
+int comparison_finish(struct db *db, int64_t id, const char *state, const char *verdict,
+		      const char *detail, struct err *e);
+
+/** struct comparison_value - one value of a good run, in the order of metric and time. */
+struct comparison_value {
+	int64_t boot;
+	bool head;
+	char *metric;
+	char *unit;
+	char *better;
+	bool headline;
+	double value;
+	double at; /* seconds, for the order only */
+};
+int comparison_values(struct db *db, const struct comparison *c, struct comparison_value **ret,
+		      size_t *ret_n, struct err *e);
+void comparison_values_free(struct comparison_value *v, size_t n);
+
+/** struct regression - a row; regression_done() frees it. @culprit: "" until it is known. */
+struct regression {
+	char id[9];
+	char *state;
+	char *tree;
+	char *branch;
+	int64_t job;
+	int64_t comparison;
+	char *metric;
+	double rel, lo, hi, level;
+	char base[41];
+	char head[41];
+	char culprit[41];
+	double p;
+	char *class;
+};
+/**
+ * regression_add() - store a new regression in state bisecting.
+ * @r: id is made here; state, culprit, p, class are not read.
+ * Return: 1 added, 0 this comparison had one for the metric, or an error.
+ */
+int regression_add(struct db *db, struct regression *r, const char *why, struct err *e);
+int regression_get(struct db *db, const char *id, struct regression *ret, struct err *e);
+void regression_done(struct regression *r);
+/** regression_state() - ERR_CONFLICT when it was not in state @from. */
+int regression_state(struct db *db, const char *id, const char *from, const char *to,
+		     const char *by, const char *why, struct err *e);
+/** regression_blame() - culprit, its parent as base, and the effect between the two. */
+int regression_blame(struct db *db, const char *id, const char *culprit, double p,
+		     const char *parent, const struct comparison_effect *effect, struct err *e);
+/** regression_same() - an earlier one with this culprit, job name and metric; "" when none. */
+int regression_same(struct db *db, const struct regression *r, const char *culprit, char ret[9],
+		    struct err *e);
+int regression_dup(struct db *db, const char *id, const char *of, struct err *e);
+
+/** struct bisection - a row; bisection_done() frees it. @regression: "" when a person asked. */
+struct bisection {
+	char id[9];
+	char regression[9];
+	char *tree;
+	char good[41];
+	char bad[41];
+	int64_t job;
+	char *metric;
+	char *state;
+	bool open;
+	json_t *request;
+	json_t *status;
+};
+/** bisection_add() - the bot's own bisection of a regression, and its work. Once per regression. */
+int bisection_add(struct db *db, const struct regression *r, struct err *e);
+int bisection_get(struct db *db, const char *id, struct bisection *ret, struct err *e);
+void bisection_done(struct bisection *b);
+/** bisection_progress() - ERR_CONFLICT when it had ended (cancelled by a person, say). */
+int bisection_progress(struct db *db, const char *id, const char *state, const json_t *status,
+		       struct err *e);
+int bisection_finish(struct db *db, const char *id, const char *state, const json_t *result,
+		     struct err *e);
+
+/** struct bisect_step_row - a step; NaN and NULL where there is nothing. */
+struct bisect_step_row {
+	const char *commit;
+	const char *verdict;
+	double p_bad, rel;
+	int boots, runs;
+	double left_eff;
+	const char *reason, *detail;
+	double took_s;
+};
+int bisection_step_add(struct db *db, const char *id, const struct bisect_step_row *s,
+		       struct err *e);

@@ -1,0 +1,2 @@
+-- Bisection $1. Columns: regression, tree, good, bad, job, metric, state, request, status.
+SELECT coalesce(regression, ''), tree, good, bad, job, metric, state, request, status FROM bisection WHERE id = $1

@@ -1,0 +1,5 @@
+-- The build of commit $1 with kconfig $2, its hash $3 and compiler $4; made when there is none.
+-- One row: id, state.
+INSERT INTO build (commit, kconfig, kconfig_hash, compiler) VALUES ($1, $2, $3, $4)
+ON CONFLICT (commit, kconfig_hash, compiler) DO UPDATE SET kconfig = build.kconfig
+RETURNING id, state

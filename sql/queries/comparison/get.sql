@@ -1,0 +1,2 @@
+-- Comparison $1. Columns: tree, branch, base, head, job, state, look.
+SELECT tree, branch, base, head, job, state, look FROM comparison WHERE id = $1::bigint

@@ -1,0 +1,3 @@
+-- Job $1. Columns: name, suite, test, params, metric, group_name, kconfig, thp, runs_per_boot, min_effect, timeout_s.
+SELECT name, suite, test, params, metric, group_name, kconfig, thp, runs_per_boot, min_effect, timeout_s
+FROM job WHERE id = $1::bigint

@@ -1,0 +1,3 @@
+-- A configured machine: $1 name, $2 group, $3 driver.
+INSERT INTO machine (name, group_name, driver) VALUES ($1, $2, $3)
+ON CONFLICT (name) DO UPDATE SET group_name = excluded.group_name, driver = excluded.driver

@@ -1,0 +1,3 @@
+-- Regression $1. Columns: state, tree, branch, job, comparison, metric, rel, lo, hi, level, base, head, culprit, p, class.
+SELECT state, tree, branch, job, coalesce(comparison, 0), metric, rel, lo, hi, level, base, head, coalesce(culprit, ''),
+	coalesce(p, 0), class FROM regression WHERE id = $1

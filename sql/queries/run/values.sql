@@ -1,0 +1,6 @@
+-- Values $3 (float8[]) of run $1 for the metrics with ids $2 (integer[]).
+WITH l AS (
+	INSERT INTO metric_layout (metrics) VALUES ($2::integer[])
+	ON CONFLICT (metrics) DO UPDATE SET metrics = excluded.metrics RETURNING id
+)
+INSERT INTO run_values (run, layout, v) SELECT $1::bigint, l.id, $3::float8[] FROM l

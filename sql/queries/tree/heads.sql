@@ -1,0 +1,2 @@
+-- Known heads of tree $1, by branch. Columns: branch, commit.
+SELECT branch, commit FROM head WHERE tree = $1 ORDER BY branch
