@@ -3,6 +3,7 @@
 
 #include "bot/base/config.h"
 #include "bot/base/err.h"
+#include "bot/base/strbuf.h"
 #include "bot/base/utf8.h"
 #include "bot/db/db.h"
 
