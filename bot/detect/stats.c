@@ -138,7 +138,7 @@ static void finish_test(struct stats_test *t)
 	if (t->se > 0)
 		t->t = t->effect / t->se;
 	else
-		t->t = t->effect == 0 ? 0 : copysign(GSL_POSINF, t->effect);
+		t->t = t->effect == 0 ? 0 : (t->effect > 0 ? GSL_POSINF : GSL_NEGINF);
 	t->p = t->t == 0 ? 1 : stats_t_two_sided(t->t, t->df);
 }
 

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/detect/judged.h"
+
+#include "bot/base/err.h"
+#include "bot/detect/rules.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Metrics of one fact agree in every digit that a benchmark prints; noise does not. */
+static const double same_fact = 2e-5;
+enum {
+	NEIGHBOURS_MAX = 200
+};
+
+void judged_done(struct judged *j)
+{
+	vec_done(&j->metrics);
+}
+
+bool judged_is_change(enum detect_verdict v)
+{
+	return v == DETECT_REGRESSION || v == DETECT_IMPROVEMENT || v == DETECT_CHANGE ||
+	       v == DETECT_CANDIDATE;
+}
+
+/* Units of an earlier kernel: boot means; nothing when all its runs are of one boot. */
+static void add_commit(const struct runs_metric *m, struct detect_commit *c)
+{
+	double *units = xcalloc(m->samples.len ? m->samples.len : 1, sizeof(*units));
+	size_t n = 0, boots = 0, own = 0;
+
+	for (size_t i = 0; i < m->samples.len; i++) {
+		const struct detect_sample *s = &m->samples.items[i];
+		double sum = 0;
+		size_t k = 0, first = i;
+
+		for (size_t j = 0; s->boot >= 0 && j < m->samples.len; j++) {
+			if (m->samples.items[j].boot != s->boot)
+				continue;
+			first = j < first ? j : first;
+			sum += m->samples.items[j].value;
+			k++;
+		}
+		if (s->boot < 0) {
+			units[n++] = s->value;
+			own++;
+		} else if (first == i) {
+			units[n++] = sum / (double)k;
+			boots++;
+		}
+	}
+	if (boots + own == 1 && m->samples.len > 1)
+		n = 0;
+	*c = (struct detect_commit){ units, n };
+}
+
+static int fit_profile(const struct judged_plan *plan, const char *name, struct detect_profile *ret,
+		       struct err *e)
+{
+	struct detect_commit *c = xcalloc(plan->nhistory + 1, sizeof(*c));
+	struct rules ru;
+	size_t n = 0;
+	int err;
+
+	for (size_t i = 0; i < plan->nhistory; i++) {
+		const struct runs_metric *m = runs_metric_find(&plan->history[i], name);
+
+		if (!m)
+			continue;
+		add_commit(m, &c[n]);
+		n++;
+	}
+	detect_rules_init(&ru, plan->options);
+	err = detect_profile_fit(c, n, ru.looks, ru.nlooks, plan->seed, ret, e);
+	for (size_t i = 0; i < n; i++)
+		free((void *)(uintptr_t)c[i].units);
+	free(c);
+	return err;
+}
+
+static void add_metric(struct judged *j, const struct runs_metric *a, const struct runs_metric *b)
+{
+	const struct runs_metric *some = a ? a : b;
+	struct judged_metric m = { .name = some->name, .unit = some->unit };
+
+	m.headline = (a && a->headline) || (b && b->headline);
+	m.better = a && a->described ? a->better : b ? b->better : DETECT_BETTER_NONE;
+	if (!m.unit[0] && b)
+		m.unit = b->unit;
+	j->headlines += m.headline;
+	vec_push(&j->metrics, m);
+}
+
+static bool wanted(const struct judged_plan *plan, const char *name)
+{
+	return !plan->want || plan->want(name, plan->want_arg);
+}
+
+/* Headline metrics first, otherwise in the order of the files. */
+static void collect(const struct runs *base, const struct runs *head,
+		    const struct judged_plan *plan, struct judged *j)
+{
+	for (int headline = 1; headline >= 0; headline--) {
+		vec_foreach (a, &base->metrics) {
+			const struct runs_metric *b = runs_metric_find(head, a->name);
+			bool is = a->headline || (b && b->headline);
+
+			if (is == headline && wanted(plan, a->name))
+				add_metric(j, a, b);
+		}
+		vec_foreach (b, &head->metrics) {
+			if (b->headline == headline && !runs_metric_find(base, b->name) &&
+			    wanted(plan, b->name))
+				add_metric(j, NULL, b);
+		}
+	}
+}
+
+static int compare_all(const struct runs *base, const struct runs *head,
+		       const struct judged_plan *plan, struct judged *j, struct err *e)
+{
+	size_t n = j->metrics.len;
+	_cleanup_(freep) struct detect_metric *m = xcalloc(n, sizeof(*m));
+	_cleanup_(freep) struct detect_result *r = xcalloc(n, sizeof(*r));
+	_cleanup_(freep) struct detect_profile *p = NULL;
+	int err;
+
+	if (plan->nhistory)
+		p = xcalloc(n, sizeof(*p));
+	for (size_t i = 0; i < n; i++) {
+		const struct judged_metric *x = &j->metrics.items[i];
+		const struct runs_metric *a = runs_metric_find(base, x->name);
+		const struct runs_metric *b = runs_metric_find(head, x->name);
+
+		m[i].better = x->better;
+		m[i].headline = x->headline || !j->headlines;
+		if (a) {
+			m[i].base = a->samples.items;
+			m[i].nbase = a->samples.len;
+		}
+		if (b) {
+			m[i].head = b->samples.items;
+			m[i].nhead = b->samples.len;
+		}
+		if (!p)
+			continue;
+		err = fit_profile(plan, x->name, &p[i], e);
+		if (err < 0)
+			return err;
+		m[i].profile = &p[i];
+	}
+	err = detect_compare_many(m, n, plan->options, r, e);
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < n; i++)
+		j->metrics.items[i].result = r[i];
+	return 0;
+}
+
+static int cmp_double(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* Sorted values of one side, base or head. */
+static double *side_values(const struct runs *r, const char *name, size_t *ret_n)
+{
+	const struct runs_metric *m = runs_metric_find(r, name);
+	size_t n = m ? m->samples.len : 0;
+	double *v = xcalloc(n ? n : 1, sizeof(*v));
+
+	*ret_n = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (isfinite(m->samples.items[i].value))
+			v[(*ret_n)++] = m->samples.items[i].value;
+	}
+	qsort(v, *ret_n, sizeof(*v), cmp_double);
+	return v;
+}
+
+static bool side_is_multiple(const struct runs *r, const char *x, const char *y, double *factor)
+{
+	size_t n, m;
+	_cleanup_(freep) double *a = side_values(r, x, &n);
+	_cleanup_(freep) double *b = side_values(r, y, &m);
+
+	if (n != m || !n)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!(a[i] > 0) || !(b[i] > 0))
+			return false;
+		if (isnan(*factor))
+			*factor = b[i] / a[i];
+		if (fabs(b[i] / a[i] / *factor - 1) > same_fact)
+			return false;
+	}
+	return true;
+}
+
+/* Two metrics of one suite are one fact when one is a fixed multiple of the other. */
+static bool same_measurement(const struct runs *base, const struct runs *head,
+			     const struct judged_metric *x, const struct judged_metric *y)
+{
+	size_t lx = strcspn(x->name, "."), ly = strcspn(y->name, ".");
+	double factor = (double)NAN;
+
+	return x->result.verdict == y->result.verdict && lx == ly &&
+	       !strncmp(x->name, y->name, lx) &&
+	       side_is_multiple(base, x->name, y->name, &factor) &&
+	       side_is_multiple(head, x->name, y->name, &factor);
+}
+
+struct mover {
+	double rel;
+	size_t index;
+};
+
+static int cmp_mover(const void *pa, const void *pb)
+{
+	const struct mover *a = pa, *b = pb;
+
+	if (a->rel != b->rel)
+		return a->rel < b->rel ? -1 : 1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+/* What changed by the same share stands together once sorted; only neighbours are compared. */
+static void merge(const struct runs *base, const struct runs *head, struct judged *j)
+{
+	struct judged_metric *m = j->metrics.items;
+	_cleanup_(freep) struct mover *v = xcalloc(j->metrics.len, sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->metrics.len; i++) {
+		if (judged_is_change(m[i].result.verdict) && isfinite(m[i].result.rel))
+			v[n++] = (struct mover){ m[i].result.rel, i };
+	}
+	qsort(v, n, sizeof(*v), cmp_mover);
+	for (size_t i = 0; i < n; i++) {
+		struct judged_metric *x = &m[v[i].index];
+
+		if (x->group)
+			continue;
+		for (size_t k = i + 1; k < n && k - i < NEIGHBOURS_MAX; k++) {
+			struct judged_metric *y = &m[v[k].index];
+
+			if (v[k].rel - v[i].rel > 2 * same_fact)
+				break;
+			if (y->group || !same_measurement(base, head, x, y))
+				continue;
+			if (!x->group)
+				x->group = ++j->groups;
+			y->group = x->group;
+		}
+	}
+}
+
+static void count(struct judged *j)
+{
+	_cleanup_(freep) bool *seen = xcalloc((size_t)j->groups + 1, sizeof(*seen));
+
+	vec_foreach (m, &j->metrics) {
+		if (m->group && seen[m->group])
+			continue;
+		seen[m->group] = true;
+		j->counts[m->result.verdict]++;
+	}
+}
+
+int judged_compare(const struct runs *base, const struct runs *head, const struct judged_plan *plan,
+		   struct judged *ret, struct err *e)
+{
+	struct judged j = { 0 };
+	int err = runs_check_pair(base, head, e);
+
+	if (err < 0)
+		return err;
+	err = detect_options_check(plan->options, e);
+	if (err < 0)
+		return err;
+	collect(base, head, plan, &j);
+	if (!j.metrics.len)
+		return err_set(e, ERR_NOENT, "no metric to compare");
+	err = compare_all(base, head, plan, &j, e);
+	if (err < 0) {
+		judged_done(&j);
+		return err;
+	}
+	merge(base, head, &j);
+	count(&j);
+	*ret = j;
+	return 0;
+}
+
+int judged_exit(const struct judged *j)
+{
+	size_t known = 0, candidates = 0;
+
+	if (j->counts[DETECT_REGRESSION])
+		return 1;
+	vec_foreach (m, &j->metrics) {
+		enum detect_verdict v = m->result.verdict;
+
+		if (j->headlines && !m->headline)
+			continue;
+		candidates += j->headlines && v == DETECT_CANDIDATE;
+		known += v == DETECT_SAME || v == DETECT_IMPROVEMENT || v == DETECT_CHANGE;
+	}
+	return known && !candidates ? 0 : 125;
+}

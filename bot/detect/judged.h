@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Two kernels' runs compared metric by metric, with what is one fact put together. */
+#pragma once
+
+#include "bot/detect/runs.h"
+
+#include <stdint.h>
+
+/**
+ * struct judged_metric - a metric and its verdict.
+ * @name, @unit: borrowed from the runs.
+ * @group: metrics with the same number > 0 are one fact in several units; 0: alone.
+ */
+struct judged_metric {
+	const char *name;
+	const char *unit;
+	enum detect_better better;
+	bool headline;
+	int group;
+	struct detect_result result;
+};
+
+/**
+ * struct judged - all of them, headline metrics first; judged_done() when finished.
+ * @groups: number of groups.
+ * @counts: facts by verdict: a group counts once.
+ * @headlines: how many metrics are headline ones; 0: no file named any, all weigh the same.
+ */
+struct judged {
+	VEC(struct judged_metric) metrics;
+	int groups;
+	size_t counts[DETECT_VERDICTS];
+	size_t headlines;
+};
+
+/** struct judged_plan - what to compare by. @want: NULL takes all metrics. */
+struct judged_plan {
+	const struct detect_options *options;
+	const struct runs *history; /* earlier kernels, oldest first; NULL without */
+	size_t nhistory;
+	uint64_t seed;
+	bool (*want)(const char *name, const void *arg);
+	const void *want_arg;
+};
+
+/**
+ * judged_compare() - compare every metric that either side has.
+ * @base, @head: must outlive @ret.
+ *
+ * Pure. Return: 0; ERR_CONFLICT when descriptors differ; ERR_NOENT when no metric is left; errors
+ * of detect_compare_many().
+ */
+int judged_compare(const struct runs *base, const struct runs *head, const struct judged_plan *plan,
+		   struct judged *ret, struct err *e);
+void judged_done(struct judged *j);
+
+/** judged_is_change() - is it worse, better or changed, sure or not yet? */
+bool judged_is_change(enum detect_verdict v);
+
+/**
+ * judged_exit() - what a script wants to know: 1 a regression; 125 nothing can be said about the
+ * headline metrics (all, where none is named), or one of them is a candidate; else 0.
+ */
+int judged_exit(const struct judged *j);
