@@ -69,6 +69,13 @@ static const char *note_plain(enum detect_note note)
 	}
 }
 
+static void say_modes(const char *side, const struct detect_side *s, char *buf, size_t size)
+{
+	(void)snprintf(buf, size, "two modes in %s: %.2f at %.4g, %.2f at %.4g", side,
+		       s->modes[1].share, s->modes[1].center, s->modes[0].share,
+		       s->modes[0].center);
+}
+
 const char *detect_note_text(const struct detect_result *r, enum detect_note note, char *buf,
 			     size_t size)
 {
@@ -94,6 +101,12 @@ const char *detect_note_text(const struct detect_result *r, enum detect_note not
 	case DETECT_NOTE_FEW:
 		(void)snprintf(buf, size, "too few units: %d in base, %d in head", r->base.units,
 			       r->head.units);
+		break;
+	case DETECT_NOTE_MODES_BASE:
+		say_modes("base", &r->base, buf, size);
+		break;
+	case DETECT_NOTE_MODES_HEAD:
+		say_modes("head", &r->head, buf, size);
 		break;
 	default:
 		(void)snprintf(buf, size, "%s", note_plain(note));

@@ -79,7 +79,7 @@ int detect_options_check(const struct detect_options *o, struct err *e)
 	return o->looks ? check_looks(o, e) : 0;
 }
 
-void rules_init(struct rules *ru, const struct detect_options *o)
+void detect_rules_init(struct rules *ru, const struct detect_options *o)
 {
 	double cuts[DETECT_LOOKS_MAX];
 	size_t first = 0;
@@ -108,7 +108,7 @@ void rules_init(struct rules *ru, const struct detect_options *o)
 		ru->factor[i] = fmax(1, 1e-4 / cuts[i < first ? 0 : i - first]);
 }
 
-int rules_next_look(const struct rules *ru, bool have_profile, int units)
+int detect_rules_next_look(const struct rules *ru, bool have_profile, int units)
 {
 	int least = have_profile ? MIN_UNITS : MIN_UNITS_NO_HISTORY;
 
@@ -127,10 +127,10 @@ int detect_next_look(const struct detect_options *o, bool have_profile, int unit
 		ru.looks = o->looks;
 		ru.nlooks = o->nlooks;
 	}
-	return rules_next_look(&ru, have_profile, units);
+	return detect_rules_next_look(&ru, have_profile, units);
 }
 
-int rules_look_index(const struct rules *ru, size_t units)
+int detect_rules_look_index(const struct rules *ru, size_t units)
 {
 	int k = -1;
 

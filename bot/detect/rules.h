@@ -28,11 +28,11 @@ struct rules {
 	double alpha;
 };
 
-/** rules_init() - from checked options, which stay borrowed. */
-void rules_init(struct rules *ru, const struct detect_options *o);
+/** detect_rules_init() - from checked options, which stay borrowed. */
+void detect_rules_init(struct rules *ru, const struct detect_options *o);
 
-/** rules_next_look() - next look above @units; 0 when that was the last. */
-int rules_next_look(const struct rules *ru, bool have_profile, int units);
+/** detect_rules_next_look() - next look above @units; 0 when that was the last. */
+int detect_rules_next_look(const struct rules *ru, bool have_profile, int units);
 
-/** rules_look_index() - index of the look that @units reach; -1 before the first. */
-int rules_look_index(const struct rules *ru, size_t units);
+/** detect_rules_look_index() - index of the look that @units reach; -1 before the first. */
+int detect_rules_look_index(const struct rules *ru, size_t units);

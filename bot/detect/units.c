@@ -6,6 +6,11 @@
 #include "bot/detect/stats.h"
 
 #include <math.h>
+#include <string.h>
+
+enum {
+	MODES_MIN_UNITS = 30
+};
 
 /* One finite run, with what it takes to sort: by time, or by boot with the place kept. */
 struct item {
@@ -112,14 +117,48 @@ static void group(struct units_side *s, struct item *it, bool ln, double scale)
 	s->info.units = (int)n;
 }
 
+static double from_scale(double y, bool ln, double scale)
+{
+	return ln ? exp(y) : y * scale;
+}
+
+/* A mean between two modes is a number that nobody ever measured. */
+static void find_modes(struct units_side *s, bool ln, double scale)
+{
+	_cleanup_(freep) double *y = NULL;
+	struct stats_split split;
+	size_t k = 0;
+
+	if (s->n < MODES_MIN_UNITS)
+		return;
+	y = xcalloc(s->n, sizeof(*y));
+	memcpy(y, s->y, s->n * sizeof(*y));
+	stats_sort(y, s->n);
+	stats_otsu(y, s->n, &split);
+	if (!(split.eta > .85 && split.minor >= .10))
+		return;
+	while (k < s->n && y[k] < split.cut)
+		k++;
+	s->info.nmodes = 2;
+	s->info.modes[0].share = (double)k / (double)s->n;
+	s->info.modes[0].center = from_scale(stats_mean(y, k), ln, scale);
+	s->info.modes[1].share = (double)(s->n - k) / (double)s->n;
+	s->info.modes[1].center = from_scale(stats_mean(y + k, s->n - k), ln, scale);
+}
+
 static void describe(struct units_side *s, bool ln, double scale)
 {
-	double mean = stats_mean(s->y, s->n), sd = sqrt(stats_var(s->y, s->n));
+	double sd = sqrt(stats_var(s->y, s->n));
 
-	s->info.center = !s->n ? NO_VALUE : ln ? exp(mean) : mean * scale;
+	s->info.center = s->n ? from_scale(stats_mean(s->y, s->n), ln, scale) : NO_VALUE;
 	if (s->constant)
 		s->info.center = s->value; /* exp(log(v)) may differ in the last digit */
-	s->info.sd = s->n < 2 ? NO_VALUE : s->constant ? 0 : ln ? sd : sd * scale;
+	s->info.sd = sd * (ln ? s->info.center : scale);
+	if (s->n < 2)
+		s->info.sd = NO_VALUE;
+	else if (s->constant)
+		s->info.sd = 0;
+	find_modes(s, ln, scale);
 }
 
 void units_pair_init(struct units_pair *p, const struct detect_sample *base, size_t nbase,

@@ -174,8 +174,8 @@ static void judge_constant(struct work *w)
 	struct detect_result *r = w->r;
 	double a = w->pair.base.value, b = w->pair.head.value;
 	double ref = w->pair.ln ? fabs(a) : fmax(fabs(a), fabs(b));
-	int next = rules_next_look(w->rules, false, (int)pair_units(w));
-	int now = rules_look_index(w->rules, pair_units(w));
+	int next = detect_rules_next_look(w->rules, false, (int)pair_units(w));
+	int now = detect_rules_look_index(w->rules, pair_units(w));
 
 	r->look = w->rules->o->single_look ? (int)pair_units(w)
 		  : now < 0		   ? 0
@@ -237,7 +237,7 @@ static void judge_tested(struct work *w)
 	const struct rules *ru = w->rules;
 	struct detect_result *r = w->r;
 	size_t n = w->pair.base.n, m = w->pair.head.n;
-	int now = rules_look_index(ru, pair_units(w));
+	int now = detect_rules_look_index(ru, pair_units(w));
 	struct stats_test t;
 	double upper;
 	bool guard, single = ru->o->single_look;
@@ -255,7 +255,7 @@ static void judge_tested(struct work *w)
 	r->mde = mde_of(w, t.se, t.df);
 	r->units_needed = units_needed(w, &t, n, m);
 	r->look = single ? (int)pair_units(w) : ru->looks[now];
-	r->more_units = single ? 0 : rules_next_look(ru, w->profile, (int)pair_units(w));
+	r->more_units = single ? 0 : detect_rules_next_look(ru, w->profile, (int)pair_units(w));
 	if (guard) {
 		r->notes |= DETECT_NOTE_CLIPPED;
 		return;
@@ -302,6 +302,10 @@ static void note_basics(struct work *w)
 	}
 	if (!w->pair.ln)
 		r->notes |= DETECT_NOTE_ABSOLUTE;
+	if (a->info.nmodes)
+		r->notes |= DETECT_NOTE_MODES_BASE;
+	if (b->info.nmodes)
+		r->notes |= DETECT_NOTE_MODES_HEAD;
 	if (a->n > 2 && b->n > 2 && (a->order_max < b->order_min || b->order_max < a->order_min))
 		r->notes |= DETECT_NOTE_BLOCKS;
 }
@@ -350,7 +354,7 @@ static void judge(const struct rules *ru, const struct detect_metric *m, struct 
 	note_basics(&w);
 	have = pair_units(&w);
 	least = least_units(&w);
-	r->more_units = rules_next_look(ru, w.profile, (int)have);
+	r->more_units = detect_rules_next_look(ru, w.profile, (int)have);
 	if (have) {
 		t.effect = stats_mean(w.pair.head.y, w.pair.head.n) -
 			   stats_mean(w.pair.base.y, w.pair.base.n);
@@ -360,7 +364,7 @@ static void judge(const struct rules *ru, const struct detect_metric *m, struct 
 		r->notes |= DETECT_NOTE_ONE_BOOT;
 	else if (have >= MIN_UNITS && w.pair.base.constant && w.pair.head.constant)
 		judge_constant(&w);
-	else if (have < least || (!ru->o->single_look && rules_look_index(ru, have) < 0))
+	else if (have < least || (!ru->o->single_look && detect_rules_look_index(ru, have) < 0))
 		r->notes |= have ? DETECT_NOTE_FEW : 0;
 	else
 		judge_tested(&w);
@@ -382,6 +386,9 @@ static void settle(const struct rules *ru, const struct detect_metric *m, double
 		else
 			r->verdict = DETECT_CANDIDATE;
 	}
+	/* One monitor in a hundred crosses by chance: most of thousands are not worth a name. */
+	if (r->verdict == DETECT_CANDIDATE && !m->headline && !isnan(r->p) && q > limit)
+		r->verdict = DETECT_INCONCLUSIVE;
 	if (r->verdict == DETECT_CANDIDATE && !r->more_units) {
 		r->verdict = DETECT_INCONCLUSIVE;
 		r->notes |= ru->o->single_look ? DETECT_NOTE_END : DETECT_NOTE_LAST_LOOK;
@@ -402,7 +409,7 @@ int detect_compare_many(const struct detect_metric *metrics, size_t n,
 
 	if (r < 0)
 		return r;
-	rules_init(&ru, options);
+	detect_rules_init(&ru, options);
 	for (size_t i = 0; i < n; i++) {
 		judge(&ru, &metrics[i], &ret[i]);
 		headline[i] = metrics[i].headline ? ret[i].q : NO_VALUE;

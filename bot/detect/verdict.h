@@ -100,7 +100,9 @@ enum detect_note {
 	DETECT_NOTE_MISSING = 1 << 11,
 	DETECT_NOTE_FEW = 1 << 12,
 	DETECT_NOTE_BLIND = 1 << 13,
-	DETECT_NOTE_END = 1 << 14
+	DETECT_NOTE_END = 1 << 14,
+	DETECT_NOTE_MODES_BASE = 1 << 15,
+	DETECT_NOTE_MODES_HEAD = 1 << 16
 };
 
 /**
@@ -108,8 +110,9 @@ enum detect_note {
  * @runs: finite values used; @dropped: NaN and infinite ones left out.
  * @boots: different boots; @units: what the test counts: boots if there are 2, else runs.
  * @center: mean (geometric on the ln scale) of the units; NaN without any.
- * @sd: standard deviation of a unit: a ratio on the ln scale, else in the metric's unit; NaN
- *	with fewer than 2 units.
+ * @sd: standard deviation of a unit, in the metric's unit; NaN with fewer than 2 units.
+ * @modes, @nmodes: with 30 units or more, the two modes where there are two: share of the units
+ *	and center of each, the lower one first; else @nmodes is 0.
  */
 struct detect_side {
 	int runs;
@@ -118,6 +121,11 @@ struct detect_side {
 	int units;
 	double center;
 	double sd;
+	struct {
+		double share;
+		double center;
+	} modes[2];
+	int nmodes;
 };
 
 /**
@@ -185,8 +193,8 @@ struct detect_metric {
  * detect_compare_many() - compare @n metrics; @ret gets as many results, in the same order.
  *
  * False discoveries are controlled inside the headline metrics and inside the others (Benjamini
- * and Hochberg); every metric that was tested counts. Metrics other than headline ask for more
- * runs only when p <= 1e-4 and the effect counts.
+ * and Hochberg); every metric that was tested counts. Metrics other than headline are candidates
+ * only when their q is good enough, and ask for more runs only when p <= 1e-4 besides.
  */
 int detect_compare_many(const struct detect_metric *metrics, size_t n,
 			const struct detect_options *options, struct detect_result *ret,
@@ -196,5 +204,8 @@ int detect_compare_many(const struct detect_metric *metrics, size_t n,
  * detect_note_text() - the sentence for one bit of @r->notes.
  * @buf: at least 160 bytes. Return: @buf.
  */
+enum {
+	DETECT_NOTES = 17
+};
 const char *detect_note_text(const struct detect_result *r, enum detect_note note, char *buf,
 			     size_t size);

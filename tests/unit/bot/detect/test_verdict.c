@@ -561,10 +561,10 @@ static void factors_of_default_looks_are_those_of_the_integration(void **state)
 
 	(void)state;
 	o.looks = same;
-	rules_init(&table, &o);
+	detect_rules_init(&table, &o);
 	o.looks = other;
 	o.nlooks = 4;
-	rules_init(&computed, &o);
+	detect_rules_init(&computed, &o);
 	for (int i = 0; i < 4; i++)
 		assert_near(table.factor[i + 1], computed.factor[i], .01);
 }
@@ -578,7 +578,7 @@ static void every_name_and_note_has_a_text(void **state)
 	for (int v = 0; v < DETECT_VERDICTS; v++)
 		assert_string_not_equal(detect_verdict_name((enum detect_verdict)v), "unknown");
 	assert_string_equal(detect_verdict_name(DETECT_VERDICTS), "unknown");
-	for (int b = 0; (1 << b) <= DETECT_NOTE_END; b++)
+	for (int b = 0; b < DETECT_NOTES; b++)
 		assert_true(strlen(detect_note_text(&r, (enum detect_note)(1 << b), buf,
 						    sizeof(buf))) > 10);
 	assert_int_equal(detect_better_parse("higher"), DETECT_BETTER_HIGHER);

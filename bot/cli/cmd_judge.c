@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kperfbot judge: compare runs that were measured anywhere, from files alone. */
+#include "bot/base/err.h"
+#include "bot/base/file.h"
+#include "bot/base/json.h"
+#include "bot/base/parse.h"
+#include "bot/base/strbuf.h"
+#include "bot/cli/cli.h"
+#include "bot/detect/verdict_json.h"
+
+#include <fnmatch.h>
+#include <getopt.h>
+#include <math.h>
+#include <string.h>
+
+/* Calibration of the noise profile draws from a generator: always the same, so is the answer. */
+enum {
+	JUDGE_SEED = 20240229
+};
+#define JUDGE_FILE_MAX ((size_t)1 << 30)
+
+/* What the command line asks for. */
+struct request {
+	struct detect_options options;
+	int looks[DETECT_LOOKS_MAX];
+	const char *history;
+	const char *glob;
+};
+
+/* Compared data; history is one struct runs a kernel. */
+struct input {
+	struct runs base;
+	struct runs head;
+	VEC(struct runs) history;
+};
+
+static void input_done(struct input *in)
+{
+	runs_done(&in->base);
+	runs_done(&in->head);
+	vec_foreach (r, &in->history)
+		runs_done(r);
+	vec_done(&in->history);
+}
+
+/* Missing files and conflicts have codes of their own elsewhere; a script wants just "fatal". */
+static int fatal(const struct cli *cli, const struct err *e)
+{
+	(void)cli_fail(cli, e);
+	return EXIT_FATAL;
+}
+
+static int parse_looks(struct request *q, const char *text, struct err *e)
+{
+	const char *s = text;
+	size_t n = 0;
+
+	for (;;) {
+		size_t len = strcspn(s, ",");
+		_cleanup_(freep) char *part = xstrndup(s, len);
+		int64_t v;
+		int r = parse_i64(part, 1, DETECT_LOOK_LIMIT, &v, e);
+
+		if (r < 0)
+			return r;
+		if (n == DETECT_LOOKS_MAX)
+			return err_set(e, ERR_INVAL, "more than %d looks", DETECT_LOOKS_MAX);
+		q->looks[n++] = (int)v;
+		if (!s[len])
+			break;
+		s += len + 1;
+	}
+	q->options.looks = q->looks;
+	q->options.nlooks = n;
+	return 0;
+}
+
+static int take_option(struct request *q, const char *name, const char *value, struct err *e)
+{
+	struct detect_options *o = &q->options;
+	int r = 0;
+
+	if (!strcmp(name, "history")) {
+		q->history = value;
+	} else if (!strcmp(name, "metric")) {
+		q->glob = value;
+	} else if (!strcmp(name, "single-look")) {
+		o->single_look = true;
+	} else if (!strcmp(name, "looks")) {
+		r = parse_looks(q, value, e);
+	} else if (!strcmp(name, "level")) {
+		r = parse_ratio(value, &o->level, e);
+	} else if (!strcmp(name, "min-effect")) {
+		r = parse_ratio(value, &o->min_effect, e);
+		o->monitor_min_effect = o->min_effect;
+	} else {
+		r = parse_ratio(value, &o->fdr_q, e);
+		o->monitor_fdr_q = o->fdr_q;
+	}
+	return r < 0 ? err_wrap(e, "--%s", name) : 0;
+}
+
+/* Return: index of the first file argument; -1 after a usage message. */
+static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
+{
+	static const struct option options[] = { { "history", required_argument, NULL, 'o' },
+						 { "looks", required_argument, NULL, 'o' },
+						 { "min-effect", required_argument, NULL, 'o' },
+						 { "level", required_argument, NULL, 'o' },
+						 { "fdr", required_argument, NULL, 'o' },
+						 { "metric", required_argument, NULL, 'o' },
+						 { "single-look", no_argument, NULL, 'o' },
+						 { "json", no_argument, NULL, 'g' },
+						 { "quiet", no_argument, NULL, 'g' },
+						 { "verbose", no_argument, NULL, 'g' },
+						 { "color", required_argument, NULL, 'g' },
+						 { 0 } };
+	struct err e = { 0 };
+	int c, at = 0;
+
+	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
+		if (c == 'q' || c == 'v') {
+			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
+		} else if (c == 'g') {
+			(void)cli_global_option(cli, options[at].name, optarg);
+		} else if (c != 'o') {
+			(void)cli_usage(cli, "see the line below");
+			return -1;
+		} else if (take_option(q, options[at].name, optarg, &e) < 0) {
+			(void)cli_usage(cli, "%s", e.msg);
+			return -1;
+		}
+	}
+	if (argc - optind < 2) {
+		(void)cli_usage(cli, "want two or more files, got %d", argc - optind);
+		return -1;
+	}
+	if (detect_options_check(&q->options, &e) < 0) {
+		(void)cli_usage(cli, "%s", e.msg);
+		return -1;
+	}
+	return optind;
+}
+
+static void print_notes(const struct cli *cli, const char *path, const struct runs *r, size_t from)
+{
+	for (size_t i = from; i < r->notes.len; i++)
+		cli_note(cli, "%s: %s", path, r->notes.items[i]);
+}
+
+static int read_runs(const struct cli *cli, const char *path, struct runs *r, struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	size_t notes = r->notes.len;
+
+	if (file_read(path, JUDGE_FILE_MAX, &text, e) < 0)
+		return e->code;
+	if (runs_parse(r, strbuf_str(&text), text.len, e) < 0)
+		return err_wrap(e, "%s", path);
+	print_notes(cli, path, r, notes);
+	return 0;
+}
+
+/* One more file: its kernel says which side it belongs to. */
+static int read_more(const struct cli *cli, const char *path, struct input *in, struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	_cleanup_(runs_done) struct runs alone = { 0 };
+	struct runs *side = NULL;
+	size_t notes;
+	const char *a = in->base.kernel, *b = in->head.kernel;
+
+	if (file_read(path, JUDGE_FILE_MAX, &text, e) < 0)
+		return e->code;
+	if (runs_parse(&alone, strbuf_str(&text), text.len, e) < 0)
+		return err_wrap(e, "%s", path);
+	if (!strcmp(a, b))
+		return err_set(e, ERR_INVAL, "%s: both sides are kernel '%s', it has no side", path,
+			       a);
+	if (!strcmp(alone.kernel, a))
+		side = &in->base;
+	else if (!strcmp(alone.kernel, b))
+		side = &in->head;
+	else
+		return err_set(e, ERR_CONFLICT, "%s: kernel is '%s', want '%s' or '%s'", path,
+			       alone.kernel, a, b);
+	notes = side->notes.len;
+	if (runs_parse(side, strbuf_str(&text), text.len, e) < 0)
+		return err_wrap(e, "%s", path);
+	print_notes(cli, path, side, notes);
+	return 0;
+}
+
+static int read_history(const struct cli *cli, const char *path, struct input *in, struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	const char *s, *end;
+	int line = 0;
+
+	if (file_read(path, JUDGE_FILE_MAX, &text, e) < 0)
+		return e->code;
+	s = strbuf_str(&text);
+	end = s + text.len;
+	while (s < end) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		size_t len = nl ? (size_t)(nl - s) : (size_t)(end - s);
+		struct runs r = { 0 };
+
+		line++;
+		if (strspn(s, " \t\r") < len) {
+			if (runs_parse(&r, s, len, e) < 0) {
+				runs_done(&r);
+				return err_wrap(e, "%s: object in line %d", path, line);
+			}
+			if (line == 1)
+				print_notes(cli, path, &r, 0);
+			vec_push(&in->history, r);
+		}
+		s += len + 1;
+	}
+	return 0;
+}
+
+static int read_all(const struct cli *cli, char **files, int n, const struct request *q,
+		    struct input *in, struct err *e)
+{
+	int stdin_used = 0;
+
+	for (int i = 0; i < n; i++)
+		stdin_used += !strcmp(files[i], "-");
+	if (stdin_used + (q->history && !strcmp(q->history, "-")) > 1)
+		return err_set(e, ERR_INVAL, "stdin can be read only once");
+	if (read_runs(cli, files[0], &in->base, e) < 0 ||
+	    read_runs(cli, files[1], &in->head, e) < 0)
+		return e->code;
+	for (int i = 2; i < n; i++) {
+		if (read_more(cli, files[i], in, e) < 0)
+			return e->code;
+	}
+	if (q->history && read_history(cli, q->history, in, e) < 0)
+		return e->code;
+	if (in->base.machine[0] && in->head.machine[0] &&
+	    strcmp(in->base.machine, in->head.machine) != 0)
+		cli_note(cli, "base was measured on '%s', head on '%s'", in->base.machine,
+			 in->head.machine);
+	return 0;
+}
+
+static bool glob_matches(const char *name, const void *arg)
+{
+	return fnmatch(arg, name, 0) == 0;
+}
+
+static void print_metric(const struct judged_metric *m)
+{
+	const struct detect_result *r = &m->result;
+	char buf[160];
+
+	(void)printf("%-15s %s: ", detect_verdict_name(r->verdict), m->name);
+	if (isfinite(r->rel))
+		(void)printf("%+.2f%%", 100 * r->rel);
+	else if (isfinite(r->abs))
+		(void)printf("%+.6g", r->abs);
+	if (isfinite(r->lo))
+		(void)printf(" [%+.2f%%, %+.2f%%]", 100 * r->lo, 100 * r->hi);
+	if (isfinite(r->base.center) && isfinite(r->head.center))
+		(void)printf("  %.6g -> %.6g%s%s", r->base.center, r->head.center,
+			     m->unit[0] ? " " : "", m->unit);
+	(void)printf("  n=%d+%d", r->base.units, r->head.units);
+	if (isfinite(r->p))
+		(void)printf(" p=%.2g q=%.2g", r->p, r->q);
+	if (isfinite(r->mde) && r->verdict >= DETECT_SAME)
+		(void)printf(" detectable=%.2f%%", 100 * r->mde);
+	if (r->more_units)
+		(void)printf(" next=%d", r->more_units);
+	(void)printf("\n");
+	for (int b = 0; b < DETECT_NOTES; b++) {
+		enum detect_note bit = (enum detect_note)(1U << b);
+
+		if ((r->notes & bit) && bit != DETECT_NOTE_NO_HISTORY)
+			(void)printf("                %s\n",
+				     detect_note_text(r, bit, buf, sizeof(buf)));
+	}
+}
+
+static void print_group(const struct judged *j, int group)
+{
+	(void)printf("                one fact with:");
+	vec_foreach (m, &j->metrics) {
+		if (m->group == group)
+			(void)printf(" %s", m->name);
+	}
+	(void)printf("\n");
+}
+
+static void print_text(const struct cli *cli, const struct judged *j)
+{
+	_cleanup_(freep) bool *seen = xcalloc((size_t)j->groups + 1, sizeof(*seen));
+
+	for (int v = 0; v < DETECT_VERDICTS; v++) {
+		if (v == DETECT_SAME && !cli->verbose)
+			continue;
+		vec_foreach (m, &j->metrics) {
+			if ((int)m->result.verdict != v || (m->group && seen[m->group]))
+				continue;
+			print_metric(m);
+			if (m->group)
+				print_group(j, m->group);
+			seen[m->group] = true;
+		}
+	}
+	for (int v = 0; v < DETECT_VERDICTS; v++)
+		(void)printf("%s%s %zu", v ? ", " : "", detect_verdict_name((enum detect_verdict)v),
+			     j->counts[v]);
+	(void)printf("\n");
+}
+
+int cmd_judge(struct cli *cli, int argc, char **argv)
+{
+	_cleanup_(input_done) struct input in = { 0 };
+	_cleanup_(judged_done) struct judged j = { 0 };
+	struct request q = { .options = detect_options_default() };
+	struct judged_plan plan = { .options = &q.options, .seed = JUDGE_SEED };
+	struct err e = { 0 };
+	int first = parse_options(cli, argc, argv, &q);
+
+	if (first < 0)
+		return EXIT_USAGE;
+	if (read_all(cli, argv + first, argc - first, &q, &in, &e) < 0)
+		return fatal(cli, &e);
+	plan.history = in.history.items;
+	plan.nhistory = in.history.len;
+	if (q.glob) {
+		plan.want = glob_matches;
+		plan.want_arg = q.glob;
+	}
+	if (judged_compare(&in.base, &in.head, &plan, &j, &e) < 0)
+		return fatal(cli, &e);
+	if (!j.headlines)
+		cli_note(cli, "no headline metric is named: all weigh the same");
+	if (cli->json) {
+		_cleanup_(json_decrefp) json_t *o = judged_json(&j, &in.base, &in.head);
+		_cleanup_(freep) char *text = json_text(o);
+
+		(void)printf("%s\n", text);
+	} else {
+		print_text(cli, &j);
+	}
+	return judged_exit(&j);
+}
