@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/store/bisection_ask.h"
+
+#include "bot/base/cleanup.h"
+#include "bot/base/config.h"
+#include "bot/base/err.h"
+#include "bot/base/file.h"
+#include "bot/base/parse.h"
+#include "bot/base/strbuf.h"
+#include "bot/db/db.h"
+#include "bot/store/bisection_range.h"
+
+#include <git2.h>
+#include <string.h>
+
+DEFINE_CLEANUP(git_repository *, git_repository_free);
+
+static void add_choices(json_t *problem, const struct config *c, const char *section)
+{
+	_cleanup_(freep) const char **names = config_names(c, section);
+	json_t *list = json_array();
+
+	for (size_t i = 0; names[i]; i++)
+		if (json_array_append_new(list, json_string(names[i])) < 0)
+			abort();
+	if (json_object_set_new(problem, "choices", list) < 0)
+		abort();
+}
+
+/* The text of a parameter, for "nr-task" also as nr_task; numbers as they are written in a config. */
+static bool same_param(const struct config *c, const char *job, const char *key, const json_t *v)
+{
+	static const char *const keys[] = {
+		"test", "mode", "nr-task", "runtime", "unit-size", "pin"
+	};
+	_cleanup_(freep) char *want = NULL, *name = xstrdup(key);
+	const char *have = NULL;
+
+	for (char *s = name; *s; s++)
+		if (*s == '_')
+			*s = '-';
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(name, keys[i]))
+			have = config_str(c, "job", job, keys[i]);
+	if (json_is_integer(v))
+		want = xasprintf("%lld", (long long)json_integer_value(v));
+	else if (json_is_string(v))
+		want = xstrdup(json_string_value(v));
+	return have && want && !strcmp(have, want);
+}
+
+static bool job_fits(const struct config *c, const char *job, const struct bisection_ask *a)
+{
+	json_t *params = json_incref((json_t *)(uintptr_t)a->params);
+	const char *key;
+	json_t *v;
+	bool fits = !strcmp(config_str(c, "job", job, "suite"), a->suite);
+
+	json_object_foreach (params, key, v)
+		fits = fits && same_param(c, job, key, v);
+	json_decref(params);
+	return fits;
+}
+
+/* The job by name or by suite and params; NULL and a problem when there is none. */
+static const char *find_job(const struct config *c, const struct bisection_ask *a, json_t *problems)
+{
+	_cleanup_(freep) const char **names = config_names(c, "job");
+	const char *found = NULL;
+	bool suite_known = false;
+
+	if (!a->job && !a->suite) {
+		add_choices(problem_add(problems, "/job", "required",
+					"say which job, or suite and params"),
+			    c, "job");
+		return NULL;
+	}
+	for (size_t i = 0; names[i]; i++) {
+		if (a->job ? strcmp(a->job, names[i]) != 0 : !job_fits(c, names[i], a)) {
+			suite_known |= a->suite &&
+				       !strcmp(config_str(c, "job", names[i], "suite"), a->suite);
+			continue;
+		}
+		if (found) {
+			add_choices(problem_add(problems, "/params", "unknown_param",
+						"more than one job fits suite and params; give "
+						"job, or more params"),
+				    c, "job");
+			return NULL;
+		}
+		found = names[i];
+	}
+	if (found)
+		return found;
+	if (a->job)
+		add_choices(problem_add(problems, "/job", "unknown_job", "no job '%s'", a->job), c,
+			    "job");
+	else if (!suite_known)
+		problem_add(problems, "/suite", "unknown_suite", "no job of suite '%s'", a->suite);
+	else
+		add_choices(problem_add(problems, "/params", "unknown_param",
+					"no job of suite '%s' has these params", a->suite),
+			    c, "job");
+	return NULL;
+}
+
+/* The row of the job and the metric; the row is made when kperfbotd starts. */
+static int check_job(struct db *db, const struct bisection_ask *a, struct bisection_plan *plan,
+		     json_t *problems, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_API_JOB_FIND, &rows, e, "s", plan->job);
+
+	if (r == ERR_NOENT) {
+		problem_add(problems, "/job", "unknown_job",
+			    "job '%s' is configured, but kperfbotd has not read it yet", plan->job);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	plan->job_id = db_i64(&rows, 0, 0);
+	(void)snprintf(plan->metric, sizeof(plan->metric), "%s", db_str(&rows, 0, 1));
+	db_rows_done(&rows);
+	if (!a->metric || !strcmp(a->metric, plan->metric))
+		return 0;
+	r = db_run_one(db, SQL_API_METRIC_KNOWN, &rows, e, "s", a->metric);
+	if (r == ERR_NOENT) {
+		json_t *p = problem_add(problems, "/metric", "unknown_metric", "no metric '%s'",
+					a->metric);
+		_cleanup_(freep) char *hint =
+			xasprintf("that of job %s is %s", plan->job, plan->metric);
+
+		json_set_str(p, "hint", hint);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	db_rows_done(&rows);
+	(void)snprintf(plan->metric, sizeof(plan->metric), "%s", a->metric);
+	return 0;
+}
+
+/* Is the tree configured and fetched? */
+static int check_tree(struct db *db, const struct config *c, const char *tree, bool *ret_known,
+		      json_t *problems, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r;
+
+	*ret_known = false;
+	if (!tree || !config_has(c, "tree", tree)) {
+		add_choices(
+			tree ? problem_add(problems, "/tree", "unknown_tree", "no tree '%s'", tree)
+			     : problem_add(problems, "/tree", "required", "say which tree"),
+			c, "tree");
+		return 0;
+	}
+	r = db_run_one(db, SQL_API_TREE_KNOWN, &rows, e, "s", tree);
+	if (r == ERR_NOENT) {
+		problem_add(problems, "/tree", "unknown_tree",
+			    "tree '%s' is configured, but was not fetched yet", tree);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	db_rows_done(&rows);
+	*ret_known = true;
+	return 0;
+}
+
+static int check_range(const struct config *c, const struct bisection_ask *a,
+		       struct bisection_plan *plan, json_t *problems, struct err *e)
+{
+	_cleanup_(git_repository_freep) git_repository *repo = NULL;
+	_cleanup_(freep) char *path =
+		xasprintf("%s/mirror.git", config_str(c, "kperfbot", NULL, "state"));
+	int good, bad;
+
+	if (git_repository_open_bare(&repo, path) < 0) {
+		const git_error *ge = git_error_last();
+
+		return err_set(e, ERR_GIT, "could not open '%s': %s", path,
+			       ge ? ge->message : "no reason given");
+	}
+	good = range_resolve(repo, a->tree, a->good, "/good", plan->good, problems, e);
+	bad = range_resolve(repo, a->tree, a->bad, "/bad", plan->bad, problems, e);
+	if (good < 0 || bad < 0)
+		return good == ERR_GIT || bad == ERR_GIT ? ERR_GIT : 0;
+	good = range_count(repo, plan->good, plan->bad, &plan->commits, problems, e);
+	return good == ERR_INVAL ? 0 : good;
+}
+
+struct storing {
+	const struct bisection_ask *ask;
+	struct bisection_plan *plan;
+	char dedupe[65];
+	char *request;
+};
+
+static int store(struct db *db, void *arg, struct err *e)
+{
+	struct storing *s = arg;
+	struct bisection_plan *plan = s->plan;
+	struct db_rows rows = { 0 };
+	int r;
+
+	id_new('b', plan->id);
+	r = db_run(db, SQL_API_BISECTION_ADD, &rows, e, "ssssissss", plan->id, s->ask->tree,
+		   plan->good, plan->bad, plan->job_id, plan->metric, s->dedupe, s->request,
+		   s->ask->asked_by);
+	if (r < 0)
+		return r;
+	plan->joined = rows.n == 0;
+	db_rows_done(&rows);
+	if (!plan->joined)
+		return db_run(db, SQL_API_BISECTION_WORK, NULL, e, "s", plan->id);
+	r = db_run_one(db, SQL_API_BISECTION_OPEN, &rows, e, "s", s->dedupe);
+	/* It ended between the two statements: the next try stores ours. */
+	if (r == ERR_NOENT)
+		return err_set(e, ERR_DB_RETRY, "an equal bisection has just ended");
+	if (r < 0)
+		return r;
+	(void)snprintf(plan->id, sizeof(plan->id), "%s", db_str(&rows, 0, 0));
+	db_rows_done(&rows);
+	return 0;
+}
+
+static char *request_text(const struct bisection_ask *a, const struct bisection_plan *plan)
+{
+	_cleanup_(json_decrefp) json_t *o = json_object();
+
+	json_set_str(o, "tree", a->tree);
+	json_set_str(o, "good", a->good);
+	json_set_str(o, "bad", a->bad);
+	json_set_str(o, "job", plan->job);
+	json_set_str(o, "suite", a->suite);
+	if (a->params && json_object_set(o, "params", (json_t *)(uintptr_t)a->params) < 0)
+		abort();
+	json_set_str(o, "metric", plan->metric);
+	json_set_str(o, "note", a->note);
+	json_set_i64(o, "commits", plan->commits);
+	return json_text(o);
+}
+
+int bisection_ask(struct db *db, const struct config *config, const struct bisection_ask *ask,
+		  bool dry_run, struct bisection_plan *ret, json_t *problems, struct err *e)
+{
+	_cleanup_(freep) char *key = NULL, *request = NULL;
+	struct storing s = { .ask = ask, .plan = ret };
+	bool tree_known;
+	int r;
+
+	*ret = (struct bisection_plan){ 0 };
+	r = check_tree(db, config, ask->tree, &tree_known, problems, e);
+	if (r < 0)
+		return r;
+	if (!ask->good)
+		problem_add(problems, "/good", "required", "say which commit is good");
+	if (!ask->bad)
+		problem_add(problems, "/bad", "required", "say which commit is bad");
+	ret->job = find_job(config, ask, problems);
+	if (ret->job)
+		r = check_job(db, ask, ret, problems, e);
+	if (r == 0 && tree_known && ask->good && ask->bad)
+		r = check_range(config, ask, ret, problems, e);
+	if (r < 0)
+		return r;
+	if (json_array_size(problems) > 0)
+		return err_set(e, ERR_INVAL, "%s",
+			       json_str(json_array_get(problems, 0), "detail", "not valid"));
+	if (dry_run)
+		return 0;
+	key = xasprintf("%s %s %s %lld %s", ask->tree, ret->good, ret->bad,
+			(long long)ret->job_id, ret->metric);
+	file_sha256_hex(key, strlen(key), s.dedupe);
+	request = request_text(ask, ret);
+	s.request = request;
+	return db_tx(db, store, &s, e);
+}

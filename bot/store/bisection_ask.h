@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Asking for a bisection, the same way from HTTP and from the command line. */
+#pragma once
+
+#include "bot/base/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct config;
+struct db;
+struct err;
+
+/**
+ * struct bisection_ask - what is asked for; all borrowed, NULL where not given.
+ * @tree: name of a [tree] section that was fetched.
+ * @good, @bad: hash, at least 8 digits of one, tag or branch of the tree.
+ * @job: name of a [job] section; or else @suite and @params (object of strings and numbers, "test"
+ *	among them), which must fit exactly one job.
+ * @metric: default is the headline metric of the job.
+ * @note: free text kept with the request.
+ * @asked_by: id of a token, or "cli".
+ */
+struct bisection_ask {
+	const char *tree, *good, *bad, *job, *suite, *metric, *note, *asked_by;
+	const json_t *params;
+};
+
+/**
+ * struct bisection_plan - what it comes to.
+ * @id: of the new or joined bisection; "" for a dry run.
+ * @joined: an equal request was open already.
+ * @commits: commits in good..bad.
+ */
+struct bisection_plan {
+	char id[9];
+	bool joined;
+	char good[41], bad[41];
+	int64_t commits;
+	int64_t job_id;
+	const char *job;
+	char metric[128];
+};
+
+/**
+ * bisection_ask() - check a request and, unless @dry_run, store it or join an equal open one.
+ * @db: may be of role kperfbot_web.
+ * @config: names the trees, jobs and the state folder with the mirror.
+ * @problems: array; one {"pointer","code","detail","hint","choices"} is added for each wrong field.
+ * @ret: borrows from @config.
+ *
+ * Return: 0; ERR_INVAL with @problems; ERR_GIT, ERR_DB…
+ */
+int bisection_ask(struct db *db, const struct config *config, const struct bisection_ask *ask,
+		  bool dry_run, struct bisection_plan *ret, json_t *problems, struct err *e);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/store/page_read.h"
+
+#include "bot/base/err.h"
+#include "bot/base/file.h"
+#include "bot/base/parse.h"
+#include "bot/base/strbuf.h"
+#include "bot/db/db.h"
+
+#include <math.h>
+#include <string.h>
+
+/* PostgreSQL writes 2030-11-06T08:12:00.123456+00:00; we promise 2030-11-06T08:12:00Z. */
+static void tidy_time(json_t *obj, const char *key, const char *s)
+{
+	char buf[32];
+
+	if (strlen(s) < 25 || s[4] != '-' || s[10] != 'T' || s[19] == '\0' ||
+	    strcmp(s + strlen(s) - 6, "+00:00") != 0)
+		return;
+	(void)snprintf(buf, sizeof(buf), "%.19sZ", s);
+	json_set_str(obj, key, buf);
+}
+
+static bool is_time(const char *key)
+{
+	static const char *const keys[] = {
+		"at",	   "author_time", "commit_time", "created",  "expires",	 "finished",
+		"last_ok", "last_seen",	  "last_sent",	 "last_try", "last_use", "lease_until",
+		"revoked", "run_at",	  "sent",	 "since",    "started",	 "updated"
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
+}
+
+static void tidy(json_t *j)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	if (json_is_array(j)) {
+		json_array_foreach (j, i, v)
+			tidy(v);
+	} else if (json_is_object(j)) {
+		json_object_foreach (j, key, v) {
+			if (json_is_string(v) && is_time(key))
+				tidy_time(j, key, json_string_value(v));
+			else
+				tidy(v);
+		}
+	}
+}
+
+static int take_json(struct db_rows *rows, json_t **ret, struct err *e)
+{
+	const char *text = db_str(rows, 0, 0);
+	int r = json_read(text, strlen(text), "answer of the database", ret, e);
+
+	db_rows_done(rows);
+	if (r < 0)
+		return err_set(e, ERR_BUG, "answer of the database is not JSON");
+	tidy(*ret);
+	return 0;
+}
+
+int page_overview(struct db *db, json_t **ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_PAGE_OVERVIEW, &rows, e, "");
+
+	return r < 0 ? r : take_json(&rows, ret, e);
+}
+
+/* "MICROSECONDS_ID", as the statements write it. */
+static int read_cursor(const char *after, char prefix, int64_t *ret_us, const char **ret_id,
+		       struct err *e)
+{
+	_cleanup_(freep) char *digits = NULL;
+	const char *sep = after ? strchr(after, '_') : NULL;
+
+	*ret_us = 0;
+	*ret_id = NULL;
+	if (!after)
+		return 0;
+	digits = xstrndup(after, sep ? (size_t)(sep - after) : 0);
+	if (!sep || parse_i64(digits, 0, INT64_MAX, ret_us, NULL) < 0 || !id_valid(prefix, sep + 1))
+		return err_set(e, ERR_INVAL, "'%s' is not the \"next\" of a list", after);
+	*ret_id = sep + 1;
+	return 0;
+}
+
+int page_regressions(struct db *db, const struct page_filter *f, json_t **ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	const char *id;
+	int64_t us;
+	int r;
+
+	r = read_cursor(f->after, 'r', &us, &id, e);
+	if (r == 0)
+		r = db_run_one(db, SQL_PAGE_REGRESSIONS, &rows, e, "ssssisi", f->state, f->tree,
+			       f->class, f->suite, us, id, f->limit);
+	return r < 0 ? r : take_json(&rows, ret, e);
+}
+
+int page_bisections(struct db *db, const struct page_filter *f, json_t **ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	const char *id;
+	int64_t us;
+	int r;
+
+	r = read_cursor(f->after, 'b', &us, &id, e);
+	if (r == 0)
+		r = db_run_one(db, SQL_PAGE_BISECTIONS, &rows, e, "ssisi", f->state, f->tree, us,
+			       id, f->limit);
+	return r < 0 ? r : take_json(&rows, ret, e);
+}
+
+static int by_key(struct db *db, enum sql_id sql, const char *what, const char *key, json_t **ret,
+		  struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, sql, &rows, e, "s", key);
+
+	if (r == ERR_NOENT)
+		return err_set(e, ERR_NOENT, "no %s '%s'", what, key);
+	return r < 0 ? r : take_json(&rows, ret, e);
+}
+
+int page_regression(struct db *db, const char *id, json_t **ret, struct err *e)
+{
+	return by_key(db, SQL_PAGE_REGRESSION, "regression", id, ret, e);
+}
+
+int page_bisection(struct db *db, const char *id, json_t **ret, struct err *e)
+{
+	return by_key(db, SQL_PAGE_BISECTION, "bisection", id, ret, e);
+}
+
+int page_tree(struct db *db, const char *name, json_t **ret, struct err *e)
+{
+	return by_key(db, SQL_PAGE_TREE, "tree", name, ret, e);
+}
+
+int page_queue(struct db *db, int64_t limit, json_t **ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_PAGE_QUEUE, &rows, e, "i", limit);
+
+	return r < 0 ? r : take_json(&rows, ret, e);
+}
+
+int page_commit(struct db *db, const char *digits, json_t **ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run(db, SQL_PAGE_COMMIT, &rows, e, "s", digits);
+
+	if (r < 0)
+		return r;
+	if (rows.n == 1)
+		return take_json(&rows, ret, e);
+	r = rows.n ? err_set(e, ERR_AMBIGUOUS, "'%s' fits more than one commit", digits)
+		   : err_set(e, ERR_NOENT, "no commit '%s' was met", digits);
+	db_rows_done(&rows);
+	return r;
+}
+
+int page_mails(struct db *db, const char *regression, json_t **ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run(db, SQL_PAGE_REGRESSION_MAIL, &rows, e, "s", regression);
+
+	if (r < 0)
+		return r;
+	*ret = json_array();
+	for (int i = 0; i < rows.n; i++) {
+		size_t len;
+		_cleanup_(freep) char *bytes = db_bytes(&rows, i, 1, &len);
+		json_t *o = json_object();
+
+		json_set_str(o, "message_id", db_str(&rows, i, 0));
+		json_set_str(o, "text", bytes);
+		if (json_array_append_new(*ret, o) < 0)
+			abort();
+	}
+	db_rows_done(&rows);
+	return 0;
+}
+
+int page_log(struct db *db, enum page_log kind, int64_t id, char ret[65], struct err *e)
+{
+	static const struct {
+		enum sql_id sql;
+		const char *what;
+	} kinds[] = {
+		[PAGE_BUILD_LOG] = { SQL_API_BUILD_LOG, "log of build" },
+		[PAGE_BOOT_CONSOLE] = { SQL_API_BOOT_CONSOLE, "console of boot" },
+		[PAGE_RUN_RAW] = { SQL_API_RUN_RAW, "output of run" },
+	};
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, kinds[kind].sql, &rows, e, "i", id);
+
+	if (r == ERR_NOENT)
+		return err_set(e, ERR_NOENT, "no %s %lld", kinds[kind].what, (long long)id);
+	if (r < 0)
+		return r;
+	(void)snprintf(ret, 65, "%s", db_str(&rows, 0, 0));
+	db_rows_done(&rows);
+	return 0;
+}
+
+static void log_step(struct strbuf *b, const json_t *s)
+{
+	double rel = json_f64(s, "rel", NAN), p = json_f64(s, "p_bad", NAN);
+
+	strbuf_addf(b, "%4d  %.12s  %-6s", (int)json_i64(s, "n", 0), json_str(s, "commit", ""),
+		    json_str(s, "verdict", ""));
+	if (isnan(rel))
+		strbuf_addf(b, "  %7s", "-");
+	else
+		strbuf_addf(b, "  %+6.1f%%", rel * 100);
+	if (isnan(p))
+		strbuf_addf(b, "  %6s", "-");
+	else
+		strbuf_addf(b, "  %6.3f", p);
+	strbuf_addf(b, "  %5d  %4d  %12.1f  %5.0f s", (int)json_i64(s, "boots", 0),
+		    (int)json_i64(s, "runs", 0), json_f64(s, "left", NAN),
+		    json_f64(s, "took_s", NAN));
+	if (json_str(s, "reason", NULL))
+		strbuf_addf(b, "  %s: %s", json_str(s, "reason", ""), json_str(s, "detail", ""));
+	strbuf_addf(b, "  %s\n", json_str(s, "title", ""));
+}
+
+void page_bisection_log(const json_t *j, struct strbuf *b)
+{
+	const json_t *range = json_object_get(j, "resolved");
+	const json_t *log = json_object_get(j, "log");
+	const json_t *result = json_object_get(j, "result");
+	const json_t *s;
+	size_t i;
+
+	strbuf_addf(b, "# bisection %s: %s\n# tree %s, job %s, metric %s\n", json_str(j, "id", ""),
+		    json_str(j, "state", ""), json_str(j, "tree", ""), json_str(j, "job", ""),
+		    json_str(json_object_get(j, "metric"), "name", ""));
+	strbuf_addf(b, "# good %s %s\n# bad  %s %s\n", json_str(range, "good", ""),
+		    json_str(j, "good_title", ""), json_str(range, "bad", ""),
+		    json_str(j, "bad_title", ""));
+	strbuf_addstr(b,
+		      "#\n# step  commit        verdict   change  P(bad)  boots  runs  commits left"
+		      "     took\n");
+	json_array_foreach (log, i, s)
+		log_step(b, s);
+	if (!json_is_object(result))
+		return;
+	if (json_str(result, "culprit", NULL))
+		strbuf_addf(b, "# first bad commit %s P=%.3f %s\n", json_str(result, "culprit", ""),
+			    json_f64(result, "p", NAN), json_str(j, "culprit_title", ""));
+	if (json_str(result, "text", NULL))
+		strbuf_addf(b, "# %s\n", json_str(result, "text", ""));
+}

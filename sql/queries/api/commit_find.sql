@@ -1,0 +1,2 @@
+-- Commits by their first hex digits. $1 digits. Columns: hash, subject. At most three rows.
+SELECT hash, subject FROM commit WHERE hash LIKE $1 || '%' LIMIT 3

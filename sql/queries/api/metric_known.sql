@@ -1,0 +1,2 @@
+-- Is there a metric of this name? $1 name. Columns: unit. No row: none.
+SELECT unit FROM metric WHERE name = $1

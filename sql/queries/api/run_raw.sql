@@ -1,0 +1,2 @@
+-- Raw output of a run. $1 id. Columns: sha256. No row: no such run, or it printed nothing.
+SELECT raw FROM run WHERE id = $1::bigint AND raw IS NOT NULL

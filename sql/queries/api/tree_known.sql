@@ -1,0 +1,2 @@
+-- Has a tree been met? $1 name. Columns: name. No row: not yet.
+SELECT name FROM tree WHERE name = $1

@@ -1,0 +1,37 @@
+-- One bisection: plan, progress, posterior, steps, result. $1 id. Columns: json. No row: no such id.
+SELECT json_strip_nulls(json_build_object(
+	'id', b.id, 'state', b.state, 'tree', b.tree, 'job', j.name, 'machine', j.group_name,
+	'suite', j.suite, 'params', jsonb_build_object('test', j.test) || j.params,
+	'metric', COALESCE((SELECT json_build_object('name', m.name, 'unit', m.unit, 'better', m.better,
+		'kind', m.kind) FROM metric m WHERE m.name = b.metric), json_build_object('name', b.metric)),
+	'regression', b.regression, 'asked_by', b.asked_by, 'note', b.request->>'note',
+	'resolved', json_build_object('good', b.good, 'bad', b.bad,
+		'commits', COALESCE(b.status->'commits', b.request->'commits')),
+	'good_title', (SELECT subject FROM commit WHERE hash = b.good),
+	'bad_title', (SELECT subject FROM commit WHERE hash = b.bad),
+	'steps', json_build_object('done', (SELECT count(*) FROM bisect_step s WHERE s.bisection = b.id),
+		'expect', b.status->'steps'->'expect'),
+	'boots', b.status->'boots',
+	'runs', json_build_object('used', (SELECT COALESCE(sum(s.runs), 0) FROM bisect_step s
+		WHERE s.bisection = b.id)),
+	'state_text', b.status->>'state_text', 'eta_s', b.status->'eta_s',
+	'effective_left', b.status->'effective_left',
+	'posterior', COALESCE((SELECT json_agg(json_build_object('commit', u.v->>'commit', 'p', u.v->'p',
+			'title', c.subject) ORDER BY u.n)
+		FROM jsonb_array_elements(CASE jsonb_typeof(b.status->'posterior')
+			WHEN 'array' THEN b.status->'posterior' ELSE '[]' END) WITH ORDINALITY AS u (v, n)
+		LEFT JOIN commit c ON c.hash = u.v->>'commit'), '[]'::json),
+	'log', COALESCE((SELECT json_agg(json_build_object('n', s.n, 'commit', s.commit, 'title', c.subject,
+		'verdict', s.verdict, 'p_bad', s.p_bad, 'rel', s.rel, 'boots', s.boots, 'runs', s.runs,
+		'left', s.left_eff, 'reason', s.reason, 'detail', s.detail, 'took_s', s.took_s, 'at', s.at,
+		'log', CASE s.reason
+			WHEN 'build' THEN (SELECT '/builds/' || max(x.id) || '/log.txt' FROM build x
+				WHERE x.commit = s.commit AND x.kconfig = j.kconfig AND x.log IS NOT NULL)
+			WHEN 'boot' THEN (SELECT '/boots/' || max(x.id) || '/console.txt' FROM boot x
+				WHERE x.commit = s.commit AND x.job = j.id AND x.console IS NOT NULL) END)
+		ORDER BY s.n)
+		FROM bisect_step s LEFT JOIN commit c ON c.hash = s.commit WHERE s.bisection = b.id), '[]'::json),
+	'result', b.result,
+	'culprit_title', (SELECT subject FROM commit WHERE hash = b.result->>'culprit'),
+	'created', b.created, 'started', b.started, 'finished', b.finished))
+FROM bisection b JOIN job j ON j.id = b.job WHERE b.id = $1

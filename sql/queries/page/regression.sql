@@ -1,0 +1,59 @@
+-- One regression with its runs, metrics, mails and history. $1 id. Columns: json. No row: no such id.
+WITH r AS (SELECT * FROM regression WHERE id = $1),
+measured AS (
+	SELECT b.commit, b.id AS boot, b.machine, b.excluded, ru.id AS run, ru.n, ru.at, rm.value,
+		(b.comparison IS NOT DISTINCT FROM r.comparison) AS own
+	FROM r JOIN boot b ON b.job = r.job AND b.commit IN (r.base, r.head, r.culprit)
+	JOIN run ru ON ru.boot = b.id
+	JOIN run_metric rm ON rm.run = ru.id AND rm.metric = r.metric
+	WHERE b.state = 'done'
+	ORDER BY ru.at, ru.id LIMIT 2000),
+side AS (
+	SELECT commit, json_build_object('mean', avg(value), 'sd', stddev_samp(value), 'n', count(*),
+		'boots', count(DISTINCT boot)) AS stats
+	FROM measured WHERE NOT excluded GROUP BY commit)
+SELECT json_strip_nulls(json_build_object(
+	'id', r.id, 'state', r.state, 'class', r.class, 'direction', 'worse', 'tree', r.tree,
+	'branch', r.branch, 'machine', j.group_name, 'job', j.name, 'suite', j.suite,
+	'params', jsonb_build_object('test', j.test) || j.params,
+	'bisect', b.id, 'dup_of', r.dup_of,
+	'metric', COALESCE((SELECT json_build_object('name', m.name, 'unit', m.unit, 'better', m.better,
+		'kind', m.kind, 'about', m.about) FROM metric m WHERE m.name = r.metric),
+		json_build_object('name', r.metric)),
+	'effect', json_build_object('rel', r.rel, 'lo', r.lo, 'hi', r.hi, 'level', r.level,
+		'base', (SELECT stats FROM side WHERE commit = r.base),
+		'head', (SELECT stats FROM side WHERE commit = r.head)),
+	'base', json_build_object('commit', r.base, 'title', cb.subject),
+	'head', json_build_object('commit', r.head, 'title', ch.subject),
+	'culprit', CASE WHEN r.culprit IS NOT NULL THEN json_build_object('commit', r.culprit,
+		'title', cc.subject, 'author', cc.author_name, 'p', r.p) END,
+	'runners_up', (SELECT json_agg(json_build_object('commit', u->>'commit', 'p', u->'p')
+			ORDER BY (u->>'p')::float8 DESC)
+		FROM (SELECT u FROM jsonb_array_elements(CASE jsonb_typeof(b.status->'posterior')
+				WHEN 'array' THEN b.status->'posterior' ELSE '[]' END) u
+			WHERE r.culprit IS NOT NULL AND u->>'commit' <> r.culprit
+				AND jsonb_typeof(u->'p') = 'number'
+			ORDER BY (u->>'p')::float8 DESC LIMIT 3) x),
+	'bisection', CASE WHEN b.id IS NOT NULL THEN json_build_object('id', b.id, 'state', b.state,
+		'good', b.good, 'bad', b.bad, 'steps', b.status->'steps', 'boots', b.status->'boots',
+		'state_text', b.status->>'state_text', 'result', b.result) END,
+	'comparison', CASE WHEN k.id IS NOT NULL THEN json_build_object('id', k.id, 'state', k.state,
+		'verdict', k.verdict, 'look', k.look, 'p', k.p) END,
+	'metrics', CASE jsonb_typeof(k.evidence->'metrics') WHEN 'array' THEN k.evidence->'metrics' END,
+	'runs', COALESCE((SELECT json_agg(json_build_object('commit', m.commit, 'boot', m.boot, 'run', m.run,
+		'n', m.n, 'value', m.value, 'at', m.at, 'machine', m.machine,
+		'excluded', CASE WHEN m.excluded THEN true END) ORDER BY m.at, m.run) FROM measured m), '[]'::json),
+	'threads', COALESCE((SELECT json_agg(json_build_object('message_id', o.message_id, 'kind', o.kind,
+		'subject', o.subject, 'created', o.created,
+		'recipients', (SELECT json_agg(json_build_object('address', p.addr, 'reason', p.reason,
+			'state', p.state, 'sent', p.sent) ORDER BY p.addr) FROM outbox_rcpt p WHERE p.outbox = o.id))
+		ORDER BY o.id) FROM outbox o WHERE o.regression = r.id), '[]'::json),
+	'history', COALESCE((SELECT json_agg(json_build_object('at', h.at, 'from', h.from_state,
+		'to', h.to_state, 'by', h.by, 'why', h.why) ORDER BY h.id)
+		FROM regression_history h WHERE h.regression = r.id), '[]'::json),
+	'created', r.created, 'updated', r.updated))
+FROM r JOIN job j ON j.id = r.job
+	JOIN commit cb ON cb.hash = r.base JOIN commit ch ON ch.hash = r.head
+	LEFT JOIN commit cc ON cc.hash = r.culprit
+	LEFT JOIN comparison k ON k.id = r.comparison
+	LEFT JOIN bisection b ON b.regression = r.id
