@@ -44,11 +44,18 @@ static struct {
 	int go[2];
 	pid_t main_pid;
 	pid_t pids[WIS_TASKS_MAX];
+	pthread_t ids[WIS_TASKS_MAX];
+	unsigned started;
 } run;
 
 const char *bundled_name = "kperfbot-workloads";
 
 static volatile sig_atomic_t stop_signal;
+
+/* Threads cannot be killed one by one. They are parked in the handler of this signal. */
+#define PARK_SIGNAL   SIGUSR2
+#define PARK_WAITS_MS 2000
+static unsigned parked;
 
 static void vsay(const char *fmt, va_list ap)
 {
@@ -72,20 +79,60 @@ __attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Called in the parent only, at every end that is not a SIGKILL. */
+static void on_park(int sig)
+{
+	(void)sig;
+	(void)__atomic_add_fetch(&parked, 1, __ATOMIC_SEQ_CST);
+	for (;;)
+		(void)pause();
+}
+
+/*
+ * Bring the threads to a halt, so that none makes a file again that clean-up has taken away. One
+ * that does not halt in time is stuck in the kernel and makes no files.
+ */
+static void park_threads(void)
+{
+	static const struct timespec ms = { .tv_nsec = 1000000 };
+	struct sigaction sa = { .sa_handler = on_park };
+	unsigned want = 0;
+
+	(void)sigaction(PARK_SIGNAL, &sa, NULL);
+	for (unsigned i = 0; i < run.started; i++)
+		if (!pthread_equal(run.ids[i], pthread_self()))
+			want += pthread_kill(run.ids[i], PARK_SIGNAL) == 0;
+	for (int i = 0; i < PARK_WAITS_MS; i++) {
+		if (__atomic_load_n(&parked, __ATOMIC_SEQ_CST) >= want)
+			return;
+		(void)nanosleep(&ms, NULL);
+	}
+}
+
+static void kill_processes(void)
+{
+	for (unsigned i = 0; i < run.tasks; i++)
+		if (run.pids[i] > 0)
+			(void)kill(run.pids[i], SIGKILL);
+	for (unsigned i = 0; i < run.tasks; i++)
+		if (run.pids[i] > 0)
+			while (waitpid(run.pids[i], NULL, 0) < 0 && errno == EINTR)
+				;
+}
+
+/* Called in the parent only, at every end that is not a SIGKILL; in it by one thread only. */
 static void end_tasks(void)
 {
-	if (!run.threads) {
-		for (unsigned i = 0; i < run.tasks; i++)
-			if (run.pids[i] > 0)
-				(void)kill(run.pids[i], SIGKILL);
-		for (unsigned i = 0; i < run.tasks; i++)
-			if (run.pids[i] > 0)
-				while (waitpid(run.pids[i], NULL, 0) < 0 && errno == EINTR)
-					;
-	}
-	if (run.test && run.test->cleanup)
-		run.test->cleanup();
+	static bool ending;
+
+	if (__atomic_exchange_n(&ending, true, __ATOMIC_SEQ_CST))
+		on_park(0);
+	if (!run.threads)
+		kill_processes();
+	if (!run.test || !run.test->cleanup)
+		return;
+	if (run.threads)
+		park_threads();
+	run.test->cleanup();
 }
 
 void die(const char *fmt, ...)
@@ -170,7 +217,7 @@ static void task_process(unsigned nr)
 }
 
 /* Signals that stop the run are for the main thread: the loops of the tests do not look. */
-static void thread_start(void *(*fn)(void *), void *arg)
+static pthread_t thread_start(void *(*fn)(void *), void *arg)
 {
 	sigset_t stop, old;
 	pthread_t id;
@@ -185,6 +232,7 @@ static void thread_start(void *(*fn)(void *), void *arg)
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (r != 0)
 		die("pthread_create: %s", strerror(r));
+	return id;
 }
 
 /*
@@ -199,7 +247,7 @@ static void tasks_start(void)
 		if (run.pin != PIN_NONE)
 			cpu_mask_apply(&mask);
 		if (run.threads)
-			thread_start(task_thread, (void *)(uintptr_t)i);
+			run.ids[run.started++] = thread_start(task_thread, (void *)(uintptr_t)i);
 		else
 			task_process(i);
 		if (run.pin != PIN_NONE)
@@ -231,7 +279,7 @@ void wis_helper(void (*fn)(void *), void *arg)
 		h = malloc(sizeof(*h));
 		must(h, "helper");
 		*h = (struct helper){ .fn = fn, .arg = arg };
-		thread_start(helper_thread, h);
+		(void)thread_start(helper_thread, h);
 		return;
 	}
 	pid = fork();
