@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "runners/drivers/driver.h"
+
+#include "bot/base/clock.h"
+#include "bot/base/err.h"
+#include "bot/base/strbuf.h"
+#include "runners/drivers/drivers.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static const struct {
+	const char *name;
+	bool blames_kernel;
+} classes[] = {
+	[LAB_OK] = { "ok", false },
+	[LAB_BOOT_PANIC] = { "boot-panic", true },
+	[LAB_BOOT_HANG] = { "boot-hang", true },
+	[LAB_WRONG_KERNEL] = { "wrong-kernel", false },
+	[LAB_OOPS] = { "oops", true },
+	[LAB_HANG] = { "hang", true },
+	[LAB_OOM] = { "oom", false },
+	[LAB_BENCH_ERROR] = { "bench-error", false },
+	[LAB_BENCH_TIMEOUT] = { "bench-timeout", false },
+	[LAB_AGENT] = { "agent", false },
+	[LAB_ACCEL] = { "accel", false },
+	[LAB_FAULT] = { "fault", false },
+	[LAB_CANCELLED] = { "cancelled", false },
+};
+
+const char *lab_class_name(enum lab_class c)
+{
+	return (size_t)c < ARRAY_SIZE(classes) ? classes[c].name : "unknown";
+}
+
+int lab_class_find(const char *name, enum lab_class *ret, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		if (!strcmp(classes[i].name, name)) {
+			*ret = (enum lab_class)i;
+			return 0;
+		}
+	}
+	return err_set(e, ERR_NOENT, "no lab class '%s'", name);
+}
+
+bool lab_class_blames_kernel(enum lab_class c)
+{
+	return (size_t)c < ARRAY_SIZE(classes) && classes[c].blames_kernel;
+}
+
+double driver_now_s(void)
+{
+	return (double)clock_boottime() / 1e6;
+}
+
+double driver_timeout_s(double s, double missing)
+{
+	return s > 0 ? s : missing;
+}
+
+int driver_pair(int *ret_ours, int *ret_theirs, struct err *e)
+{
+	int fd[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
+		return err_errno(e, errno, "could not make a socket pair");
+	/* Only our end: the other's flags are for the child to choose. */
+	(void)fcntl(fd[0], F_SETFL, O_NONBLOCK);
+	*ret_ours = fd[0];
+	*ret_theirs = fd[1];
+	return 0;
+}
+
+long driver_read(int fd, char *buf, size_t size)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, buf, size);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	return n > 0 ? n : -1;
+}
+
+bool driver_send(int fd, struct strbuf *b)
+{
+	while (b->len) {
+		ssize_t n = send(fd, b->s, b->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN;
+		memmove(b->s, b->s + n, b->len - (size_t)n);
+		b->len -= (size_t)n;
+	}
+	return true;
+}
+
+static bool word_is_safe(const char *s, size_t max)
+{
+	size_t n = strlen(s);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!isalnum((unsigned char)s[i]) && s[i] != '-')
+			return false;
+	}
+	return n > 0 && n <= max;
+}
+
+static int request_check(const struct lab_request *q, struct err *e)
+{
+	const struct suite *suite = suite_find(q->suite);
+
+	if (!suite)
+		return err_set(e, ERR_NOENT, "no suite '%s', there are: %s", q->suite,
+			       suite_names());
+	if (!q->nonce || !word_is_safe(q->nonce, 64))
+		return err_set(e, ERR_INVAL, "nonce '%s' has to be 1 to 64 letters and digits",
+			       q->nonce ? q->nonce : "");
+	if (q->runs < 1 || q->runs > 1000)
+		return err_set(e, ERR_RANGE, "%u runs on one boot, it has to be 1 to 1000",
+			       q->runs);
+	if (q->thp && strcmp(q->thp, "never") != 0 && strcmp(q->thp, "always") != 0 &&
+	    strcmp(q->thp, "madvise") != 0)
+		return err_set(e, ERR_INVAL, "thp '%s' has to be never, always or madvise", q->thp);
+	return suite_check(suite, q->test, q->params, q->nparams, e);
+}
+
+static int boot(const struct lab_machine *m, const struct lab_request *q, struct lab_result *ret,
+		struct err *e)
+{
+	int r = request_check(q, e);
+
+	if (r < 0)
+		return r;
+	if (!strcmp(m->driver, "qemu"))
+		return qemu_boot(m, q, ret, e);
+	if (!strcmp(m->driver, "local"))
+		return local_boot(m, q, ret, e);
+	return err_set(e, ERR_INVAL, "no driver '%s', there are: qemu, local", m->driver);
+}
+
+int lab_boot(const struct lab_machine *m, const struct lab_request *q, struct lab_result *ret,
+	     struct err *e)
+{
+	double start_s = driver_now_s();
+	struct err own = { 0 };
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->boot_s = NAN;
+	r = boot(m, q, ret, &own);
+	ret->total_s = driver_now_s() - start_s;
+	if (r < 0) {
+		/* What the machine did before does not matter any more: nothing may be blamed on it. */
+		free(ret->detail);
+		ret->class = LAB_FAULT;
+		ret->detail = xstrdup(own.msg);
+		if (e)
+			*e = own;
+		return err_wrap(e ? e : &own, "machine '%s'", m->name);
+	}
+	return 0;
+}
+
+void lab_result_done(struct lab_result *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->nruns; i++) {
+		free(r->runs[i].detail);
+		free(r->runs[i].raw);
+		free(r->runs[i].errors);
+		json_decref(r->runs[i].rusage);
+	}
+	free(r->runs);
+	free(r->detail);
+	free(r->boot_id);
+	free(r->accel_used);
+	free(r->console);
+	json_decref(r->facts);
+	memset(r, 0, sizeof(*r));
+}

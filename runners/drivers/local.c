@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Driver "local": no boot, the agent is a child on this very machine. */
+#include "bot/base/child.h"
+#include "bot/base/err.h"
+#include "bot/base/strbuf.h"
+#include "runners/drivers/console.h"
+#include "runners/drivers/drivers.h"
+#include "runners/drivers/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* How long the agent gets to end its benchmark after the line is closed, before it is killed. */
+#define FAREWELL_S 3.0
+
+struct local {
+	const struct lab_machine *m;
+	const struct lab_request *q;
+	struct lab_result *ret;
+	struct session session;
+	struct console console;
+	int line, err;
+	double start_s, heard_s;
+};
+
+static int agent_start(struct local *l, pid_t *ret_pid, struct err *e)
+{
+	const char *argv[] = { l->m->agent_path, "--stdio",   "--workloads", l->m->workloads_path,
+			       "--nonce",	 l->q->nonce, NULL };
+	_cleanup_(closep) int line = -1;
+	_cleanup_(closep) int err = -1;
+	struct child_opts opts = CHILD_OPTS_INIT;
+	int r;
+
+	r = driver_pair(&l->line, &line, e);
+	if (r == 0)
+		r = driver_pair(&l->err, &err, e);
+	if (r < 0)
+		return r;
+	opts.argv = argv;
+	opts.stdin_fd = line;
+	opts.stdout_fd = line;
+	opts.stderr_fd = err;
+	return child_spawn(&opts, ret_pid, e);
+}
+
+/*
+ * A closed line tells the agent to kill what it started, which is in process groups of its own;
+ * only an agent that does not is killed itself.
+ */
+static void agent_stop(struct local *l, pid_t pid)
+{
+	const struct timespec pause = { .tv_nsec = 5000000 };
+	double end_s = driver_now_s() + FAREWELL_S;
+
+	closep(&l->line);
+	l->line = -1;
+	while (driver_now_s() < end_s) {
+		if (waitpid(pid, NULL, WNOHANG) != 0) {
+			(void)kill(-pid, SIGKILL);
+			return;
+		}
+		(void)nanosleep(&pause, NULL);
+	}
+	(void)child_kill_group(pid);
+}
+
+/* Has a limit passed? Then the result says so. */
+static bool limit_passed(struct local *l)
+{
+	double now = driver_now_s();
+	double silence = driver_timeout_s(l->m->silence_timeout_s, 60);
+	double total = driver_timeout_s(l->q->total_timeout_s,
+					60 + l->q->runs * l->session.deadline_s * 1.5);
+
+	if (l->q->cancel && *l->q->cancel)
+		result_blame(l->ret, LAB_CANCELLED, "cancelled");
+	else if (now - l->heard_s > silence)
+		result_blame(l->ret, LAB_AGENT, "the agent said nothing for %g s", silence);
+	else if (now - l->start_s > total)
+		result_blame(l->ret, LAB_BENCH_TIMEOUT, "not done after %g s", total);
+	else
+		return false;
+	l->session.over = true;
+	return true;
+}
+
+static void console_pump(struct local *l)
+{
+	char buf[16384];
+	long n;
+
+	while (l->err >= 0 && (n = driver_read(l->err, buf, sizeof(buf))) != 0) {
+		if (n < 0) {
+			closep(&l->err);
+			l->err = -1;
+		} else {
+			console_add(&l->console, buf, (size_t)n);
+		}
+	}
+}
+
+static int talk(struct local *l, struct err *e)
+{
+	char buf[65536];
+	int r = 0;
+
+	while (!l->session.over && !limit_passed(l)) {
+		struct pollfd p[2] = {
+			{ .fd = l->line, .events = POLLIN },
+			{ .fd = l->err, .events = POLLIN },
+		};
+		long n;
+
+		if (!driver_send(l->line, &l->session.out))
+			break;
+		if (l->session.out.len)
+			p[0].events |= POLLOUT;
+		(void)poll(p, 2, 250);
+		console_pump(l);
+		n = driver_read(l->line, buf, sizeof(buf));
+		if (n < 0)
+			break;
+		if (n == 0)
+			continue;
+		l->heard_s = driver_now_s();
+		r = session_add(&l->session, buf, (size_t)n, e);
+		if (l->session.hello_seen && l->ret->boot_s != l->ret->boot_s)
+			l->ret->boot_s = l->heard_s - l->start_s;
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+int local_boot(const struct lab_machine *m, const struct lab_request *q, struct lab_result *ret,
+	       struct err *e)
+{
+	struct local l = { .m = m, .q = q, .ret = ret, .line = -1, .err = -1 };
+	pid_t pid = -1;
+	int r;
+
+	if (q->build_id && *q->build_id)
+		return err_set(e, ERR_INVAL,
+			       "driver 'local' boots no kernel, build id '%s' is asked",
+			       q->build_id);
+	session_init(&l.session, m, q, ret, false);
+	l.start_s = l.heard_s = driver_now_s();
+	r = agent_start(&l, &pid, e);
+	if (r == 0) {
+		r = talk(&l, e);
+		agent_stop(&l, pid);
+		console_pump(&l);
+		if (r == 0 && !l.session.over && l.console.agent)
+			result_blame(ret, LAB_AGENT, "the agent left: %s", l.console.agent);
+	}
+	session_end(&l.session);
+	ret->console = console_text(&l.console, &ret->console_len);
+	closep(&l.line);
+	closep(&l.err);
+	console_done(&l.console);
+	session_done(&l.session);
+	return r;
+}
