@@ -217,6 +217,18 @@ int suite_check(const struct suite *s, const char *test, const struct suite_para
 	return r;
 }
 
+int suite_check_params(const struct suite *s, const struct suite_param *params, size_t n,
+		       struct err *e)
+{
+	unsigned tasks;
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = !strcmp(params[i].key, "tasks") ? suite_tasks_known(&params[i], 1, &tasks, e)
+						    : check_param(s, &params[i], e);
+	return r;
+}
+
 int suite_plan_make(const struct suite *s, const char *test, const struct suite_param *params,
 		    size_t n, const struct suite_machine *m, struct suite_plan *ret, struct err *e)
 {

@@ -131,6 +131,10 @@ const char *suite_test(const struct suite *s, size_t i);
 int suite_check(const struct suite *s, const char *test, const struct suite_param *params, size_t n,
 		struct err *e);
 
+/** suite_check_params() - the same for parameters alone; "tasks" is one of them here. */
+int suite_check_params(const struct suite *s, const struct suite_param *params, size_t n,
+		       struct err *e);
+
 /**
  * suite_plan_make() - the commands that run @test on the machine @m.
  * @ret: filled on success only; free it with suite_plan_done().

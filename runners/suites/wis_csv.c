@@ -123,12 +123,14 @@ static void take_row(struct table *t, const struct line *l)
 	add_cells(t, &row);
 }
 
-static void add_per_task(struct table *t, const struct metric_def *def, double sum, bool headline)
+static bool add_per_task(struct table *t, const struct metric_def *def, double sum, bool headline)
 {
 	double v = trunc(sum / (double)t->rows);
+	struct suite_metric *m = v > 0 ? metric_add(t->out, def, v, NULL, 0) : NULL;
 
-	if (v > 0)
-		metric_add(t->out, def, v, NULL, 0)->headline = headline;
+	if (m)
+		m->headline = headline;
+	return m && headline;
 }
 
 void wis_parse_csv(const char *text, size_t len, const char *mode, struct suite_output *out)
@@ -136,7 +138,7 @@ void wis_parse_csv(const char *text, size_t len, const char *mode, struct suite_
 	struct table t = { .out = out };
 	struct lines ls = { .text = text, .len = len };
 	struct line l = { .s = text, .nr = 1 };
-	bool thread = mode && !strcmp(mode, "thread");
+	bool thread = mode && !strcmp(mode, "thread"), headline = false;
 
 	while (lines_next(&ls, &l)) {
 		if (!t.header)
@@ -155,9 +157,14 @@ void wis_parse_csv(const char *text, size_t len, const char *mode, struct suite_
 		return;
 	}
 	if (!t.no_processes)
-		add_per_task(&t, &wis_per_process_ops, t.per_process, !thread);
+		headline |= add_per_task(&t, &wis_per_process_ops, t.per_process, !thread);
 	if (!t.no_threads)
-		add_per_task(&t, &wis_per_thread_ops, t.per_thread, !mode || thread);
+		headline |= add_per_task(&t, &wis_per_thread_ops, t.per_thread, !mode || thread);
+	if (!headline)
+		problem_add(out, &l, "no rate of %s in every row",
+			    thread ? "threads"
+			    : mode ? "processes"
+				   : "processes or threads");
 	if (t.scale > 0)
 		(void)metric_add(out, &scalability, round(t.scale * 1e6) / 1e6, NULL, 0);
 	(void)metric_add(out, &wis_workload, t.workload, NULL, 0);

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kperfbot parse: raw output of a benchmark in, metrics out. */
+#include "bot/base/err.h"
+#include "bot/base/file.h"
+#include "bot/base/json.h"
+#include "bot/base/strbuf.h"
+#include "bot/base/vec.h"
+#include "bot/cli/cli.h"
+#include "runners/suites/suite.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <string.h>
+
+#define OUTPUT_MAX ((size_t)64 << 20)
+
+/* What the command line asks for; test is the parameter of that name. */
+struct request {
+	const struct suite *suite;
+	const char *test;
+	VEC(struct suite_param) params;
+};
+
+static void request_done(struct request *q)
+{
+	vec_foreach (p, &q->params) {
+		free(p->key);
+		free(p->value);
+	}
+	vec_done(&q->params);
+}
+
+static int take_param(struct request *q, char *word, struct err *e)
+{
+	char *eq = strchr(word, '=');
+
+	if (!eq || eq == word)
+		return err_set(e, ERR_PARSE, "--param '%.80s' is not KEY=VALUE", word);
+	if (!strncmp(word, "test=", 5)) {
+		q->test = eq + 1;
+		return 0;
+	}
+	vec_push(&q->params, ((struct suite_param){ .key = xstrndup(word, (size_t)(eq - word)),
+						    .value = xstrdup(eq + 1) }));
+	return 0;
+}
+
+/* Return: index of SUITE in argv, or -1 after a usage message. */
+static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
+{
+	static const struct option options[] = {
+		{ "param", required_argument, NULL, 'p' }, { "json", no_argument, NULL, 'g' },
+		{ "quiet", no_argument, NULL, 'g' },	   { "verbose", no_argument, NULL, 'g' },
+		{ "color", required_argument, NULL, 'g' }, { 0 }
+	};
+	struct err e = { 0 };
+	int c, at = 0;
+
+	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
+		if (c == 'q' || c == 'v') {
+			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
+		} else if (c == 'g') {
+			(void)cli_global_option(cli, options[at].name, optarg);
+		} else if (c != 'p') {
+			(void)cli_usage(cli, "see the line below");
+			return -1;
+		} else if (take_param(q, optarg, &e) < 0) {
+			(void)cli_usage(cli, "%s", e.msg);
+			return -1;
+		}
+	}
+	if (argc - optind < 2) {
+		(void)cli_usage(cli, "want a suite and a file");
+		return -1;
+	}
+	q->suite = suite_find(argv[optind]);
+	if (!q->suite) {
+		(void)cli_usage(cli, "no suite '%.80s'; there are %s", argv[optind], suite_names());
+		return -1;
+	}
+	if (suite_check_params(q->suite, q->params.items, q->params.len, &e) < 0) {
+		(void)cli_usage(cli, "%s", e.msg);
+		return -1;
+	}
+	return optind;
+}
+
+/* Whole numbers without a point: rates are, mostly. */
+static json_t *number(double v)
+{
+	if (fabs(v) < 9e15 && trunc(v) == v)
+		return json_integer((json_int_t)v);
+	return json_real(v);
+}
+
+static json_t *metric_json(const struct suite_metric *m)
+{
+	json_t *o = json_object();
+
+	json_set_str(o, "name", m->name);
+	json_set_str(o, "unit", m->unit);
+	json_set_str(o, "better", metric_better_name(m->better));
+	json_set_str(o, "kind", metric_kind_name(m->kind));
+	json_set_bool(o, "headline", m->headline);
+	(void)json_object_set_new(o, "value", number(m->value));
+	return o;
+}
+
+static json_t *problem_json(const struct suite_problem *p)
+{
+	json_t *o = json_object();
+
+	json_set_i64(o, "line", p->line);
+	json_set_i64(o, "byte", (int64_t)p->byte);
+	json_set_str(o, "text", p->text);
+	return o;
+}
+
+static const struct suite_metric *headline_of(const struct suite_output *out)
+{
+	for (size_t i = 0; i < out->n; i++)
+		if (out->metrics[i].headline)
+			return &out->metrics[i];
+	return NULL;
+}
+
+/* @file: NULL where there is only one. */
+static void print_json(const struct request *q, const char *file, const struct suite_output *out)
+{
+	_cleanup_(json_decrefp) json_t *o = json_object();
+	_cleanup_(freep) char *text = NULL;
+	json_t *metrics = json_array(), *series = json_array(), *problems = json_array();
+	const struct suite_metric *headline = headline_of(out);
+
+	json_set_str(o, "format", "kperfbot-metrics/1");
+	json_set_str(o, "suite", suite_name(q->suite));
+	json_set_str(o, "file", file);
+	for (size_t i = 0; i < out->n; i++)
+		(void)json_array_append_new(metrics, metric_json(&out->metrics[i]));
+	for (size_t i = 0; headline && i < headline->series_n; i++)
+		(void)json_array_append_new(series, number(headline->series[i]));
+	for (size_t i = 0; i < out->problems_n; i++)
+		(void)json_array_append_new(problems, problem_json(&out->problems[i]));
+	(void)json_object_set_new(o, "metrics", metrics);
+	(void)json_object_set_new(o, "series", series);
+	(void)json_object_set_new(o, "problems", problems);
+	text = json_text(o);
+	(void)printf("%s\n", text);
+}
+
+static void print_text(const struct cli *cli, const char *file, const struct suite_output *out)
+{
+	for (size_t i = 0; i < out->n; i++)
+		(void)printf("%c %-36s %16.15g %s\n", out->metrics[i].headline ? '*' : ' ',
+			     out->metrics[i].name, out->metrics[i].value, out->metrics[i].unit);
+	for (size_t i = 0; i < out->problems_n; i++)
+		cli_note(cli, "%s:%u: %s", file, out->problems[i].line, out->problems[i].text);
+}
+
+/* Return: 1 with a headline metric, 0 without, or a negative ERR_ value. */
+static int parse_file(const struct cli *cli, const struct request *q, const char *file, bool only,
+		      struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	struct suite_output out;
+	int r;
+
+	r = file_read(file, OUTPUT_MAX, &text, e);
+	if (r < 0)
+		return r;
+	r = suite_parse(q->suite, q->test, strbuf_str(&text), text.len, q->params.items,
+			q->params.len, &out, e);
+	if (r < 0)
+		return r;
+	if (!cli->json && !only)
+		(void)printf("%s:\n", file);
+	if (cli->json)
+		print_json(q, only ? NULL : file, &out);
+	else
+		print_text(cli, file, &out);
+	r = headline_of(&out) != NULL;
+	suite_output_done(&out);
+	return r;
+}
+
+int cmd_parse(struct cli *cli, int argc, char **argv)
+{
+	_cleanup_(request_done) struct request q = { 0 };
+	struct err e = { 0 };
+	int at, code = EXIT_DONE;
+
+	at = parse_options(cli, argc, argv, &q);
+	if (at < 0)
+		return EXIT_USAGE;
+	for (int i = at + 1; i < argc; i++) {
+		int r = parse_file(cli, &q, argv[i], at + 2 == argc, &e);
+
+		if (r < 0) {
+			(void)cli_fail(cli, &e);
+			return EXIT_FATAL;
+		}
+		if (r == 0)
+			code = EXIT_WORSE;
+	}
+	return code;
+}
