@@ -90,6 +90,7 @@ struct bisect_run {
  * @runs: in the order in which they were added; owned.
  * @skip: enum bisect_skip per commit; owned.
  * @built: per commit, the good end last; owned.
+ * @pending: boots under way per commit, the good end last; owned.
  * @last_built: commit of the work tree's last build, or BISECT_GOOD_END.
  * @prior: weight per commit before any run; owned.
  * @eval: posterior of the present runs, made when asked for.
@@ -103,6 +104,7 @@ struct bisect_state {
 	unsigned char *skip;
 	size_t n_skipped;
 	unsigned char *built;
+	unsigned char *pending;
 	int last_built;
 	double *prior;
 	struct bisect_eval *eval;
@@ -138,11 +140,20 @@ int bisect_skip(struct bisect_state *s, int commit, enum bisect_skip reason, str
 /** bisect_mark_built() - the build exists, so measuring @commit costs boot and run only. */
 int bisect_mark_built(struct bisect_state *s, int commit, struct err *e);
 
+/**
+ * bisect_set_pending() - @boots boots of @commit are under way now, 0 … 255 (0 at first).
+ *
+ * bisect_next() then says what another machine should do meanwhile, or BISECT_WAIT. With one
+ * machine there is no need to call this. Not saved.
+ */
+int bisect_set_pending(struct bisect_state *s, int commit, int boots, struct err *e);
+
 enum bisect_action {
 	BISECT_MEASURE,	    /* measure @commit: @boots new boots with @runs runs on each */
 	BISECT_DONE,	    /* @commit is the first bad one, with @probability */
 	BISECT_NONE,	    /* the ends do not differ today */
 	BISECT_SET,	    /* no single commit can be named: @set holds 95 % */
+	BISECT_WAIT,	    /* nothing to start before a pending boot has answered */
 	BISECT_ENDS_BROKEN, /* the end @commit is skipped, so nothing can be searched */
 };
 
@@ -216,7 +227,7 @@ int bisect_runs(const struct bisect_state *s, int commit);
 /** bisect_build_minutes() - expected cost of having a build of @commit: 0 if there is one. */
 double bisect_build_minutes(const struct bisect_state *s, int commit);
 
-/** bisect_action_name() - "measure", "done", "none", "set", "ends-broken". Static string. */
+/** bisect_action_name() - "measure", "done", "none", "set", "wait", "ends-broken". Static string. */
 const char *bisect_action_name(enum bisect_action a);
 
 /** bisect_skip_name() - "testable", "build", "boot", "tainted". Static string. */

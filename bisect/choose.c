@@ -23,11 +23,26 @@ struct forecast {
 	size_t n;
 };
 
+/*
+ * A world is one outcome of the measurements under way: the commits that agree with it keep their
+ * posterior, the others have 0. What a further measurement tells is averaged over the worlds.
+ */
+struct world {
+	double *p;
+	double p_none;
+	double *p_bad;
+	struct forecast forecast;
+};
+
+#define WORLDS_MOST 8
+
 struct chooser {
 	const struct bisect_state *s;
 	const struct bisect_eval *v;
-	struct forecast forecast;
-	double *p_bad;
+	struct world worlds[WORLDS_MOST];
+	size_t n_worlds;
+	struct component *good_level; /* per class */
+	struct component *bad_level;
 	double *testable;
 	double *scratch;
 	double *blurred;
@@ -54,7 +69,8 @@ static struct component grid_moments(const double *q, const struct bisect_eval *
 }
 
 /*
- * Mutual information in bits between the component and the observed mean, by sums over points.
+ * Mutual information in bits between the component and the observed mean, by sums over points,
+ * times the weight of all components together.
  * No component is narrower than the spacing, or it could fall between two points.
  */
 static double forecast_bits(const struct forecast *f, double extra_var)
@@ -109,36 +125,36 @@ static void forecast_push(struct forecast *f, struct component c)
 		f->items[f->n++] = c;
 }
 
+static struct component with_weight(struct component c, double weight, double more_var)
+{
+	c.weight = weight;
+	c.var += more_var;
+	return c;
+}
+
 /* A commit not measured before may split each class in a bad and a good part. */
-static void forecast_new(struct chooser *ch, int x)
+static void forecast_new(struct chooser *ch, struct world *w, int x)
 {
 	const struct bisect_eval *v = ch->v;
 	const double u = ch->s->params.commit_sd;
 	_cleanup_(freep) double *bad = xcalloc(v->n_classes, sizeof(*bad));
+	_cleanup_(freep) double *good = xcalloc(v->n_classes, sizeof(*good));
 
-	for (size_t c = 0; c < ch->s->graph->n; c++)
-		if (bisect_eval_is_bad(ch->s, x, c))
-			bad[v->class_of[c]] += v->p[c];
-	ch->forecast.n = 0;
+	for (size_t c = 0; c < ch->s->graph->n; c++) {
+		double *to = bisect_eval_is_bad(ch->s, x, c) ? bad : good;
+
+		to[v->class_of[c]] += w->p[c];
+	}
+	w->forecast.n = 0;
 	for (size_t k = 0; k < v->n_classes; k++) {
-		const struct bisect_class *c = &v->classes[k];
-		struct component part;
-
-		if (!c->q0)
+		if (!v->classes[k].q0)
 			continue;
-		part = grid_moments(c->q1, v, bad[k]);
-		part.var += u * u;
-		forecast_push(&ch->forecast, part);
-		part = grid_moments(c->q0, v, c->mass - bad[k]);
-		part.var += u * u;
-		forecast_push(&ch->forecast, part);
+		forecast_push(&w->forecast, with_weight(ch->bad_level[k], bad[k], u * u));
+		forecast_push(&w->forecast, with_weight(ch->good_level[k], good[k], u * u));
 	}
-	if (v->p_none >= BISECT_CLASS_LEAST) {
-		struct component part = grid_moments(v->none_q, v, v->p_none);
-
-		part.var += u * u;
-		forecast_push(&ch->forecast, part);
-	}
+	if (w->p_none >= BISECT_CLASS_LEAST)
+		forecast_push(&w->forecast,
+			      with_weight(grid_moments(v->none_q, v, 1), w->p_none, u * u));
 }
 
 /* The level of a build that exists: what is known of its side without it, times its own boots. */
@@ -155,21 +171,34 @@ static struct component build_moments(struct chooser *ch, const struct bisect_no
 	return grid_moments(ch->blurred, v, weight);
 }
 
-static void forecast_again(struct chooser *ch, const struct bisect_node *node)
+static void forecast_again(struct chooser *ch, struct world *w, const struct bisect_node *node)
 {
 	const struct bisect_eval *v = ch->v;
+	_cleanup_(freep) double *mass = xcalloc(v->n_classes, sizeof(*mass));
 
-	ch->forecast.n = 0;
+	for (size_t c = 0; c < ch->s->graph->n; c++)
+		mass[v->class_of[c]] += w->p[c];
+	w->forecast.n = 0;
 	for (size_t k = 0; k < v->n_classes; k++) {
 		const struct bisect_class *c = &v->classes[k];
 		bool bad = bisect_eval_is_bad(ch->s, node->commit, c->member);
 
-		if (c->q0)
-			forecast_push(&ch->forecast,
-				      build_moments(ch, node, bad ? c->q1 : c->q0, c->mass));
+		if (c->q0 && mass[k] >= BISECT_CLASS_LEAST)
+			forecast_push(&w->forecast,
+				      build_moments(ch, node, bad ? c->q1 : c->q0, mass[k]));
 	}
-	if (v->p_none >= BISECT_CLASS_LEAST)
-		forecast_push(&ch->forecast, build_moments(ch, node, v->none_q, v->p_none));
+	if (w->p_none >= BISECT_CLASS_LEAST)
+		forecast_push(&w->forecast, build_moments(ch, node, v->none_q, w->p_none));
+}
+
+static double worlds_bits(const struct chooser *ch, double extra_var)
+{
+	double bits = 0;
+
+	for (size_t i = 0; i < ch->n_worlds; i++)
+		if (ch->worlds[i].forecast.n > 1)
+			bits += forecast_bits(&ch->worlds[i].forecast, extra_var);
+	return bits;
 }
 
 static void consider(struct chooser *ch, int commit)
@@ -181,10 +210,10 @@ static void consider(struct chooser *ch, int commit)
 	double build = bisect_build_minutes(ch->s, commit);
 	double last = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(runs) && ch->forecast.n > 1; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
 		double extra = p->boot_sd * p->boot_sd + v->sigma_mean * v->sigma_mean / runs[i];
 		double minutes = build + p->cost_boot + runs[i] * p->cost_run;
-		double bits = forecast_bits(&ch->forecast, extra);
+		double bits = worlds_bits(ch, extra);
 		double rate = testable * bits / minutes;
 
 		if (rate > ch->best.rate)
@@ -240,22 +269,37 @@ static double binary_entropy(double w)
 }
 
 /* Two levels and the same noise everywhere: then what counts is how evenly x divides. */
-static size_t screen_new(const struct chooser *ch, int *ret)
+static double screen_score(const struct chooser *ch, size_t x)
 {
 	const struct bisect_params *p = &ch->s->params;
+	double minutes = bisect_build_minutes(ch->s, (int)x) + p->cost_boot + p->cost_run;
+	double bits = 0;
+
+	for (size_t i = 0; i < ch->n_worlds; i++) {
+		const struct world *w = &ch->worlds[i];
+		double total = w->p_bad[ch->s->graph->n - 1] + w->p_none;
+
+		if (total > 0)
+			bits += total * binary_entropy(w->p_bad[x] / total);
+	}
+	return bits * ch->testable[x] / minutes;
+}
+
+static size_t screen_new(const struct chooser *ch, int *ret)
+{
 	double score[SCREENED];
 	size_t n = 0;
 
 	for (size_t x = 0; x < ch->s->graph->n; x++) {
-		double minutes = bisect_build_minutes(ch->s, (int)x) + p->cost_boot + p->cost_run;
-		double now = binary_entropy(ch->p_bad[x]) * ch->testable[x] / minutes;
+		double now;
 		size_t at = n;
 
-		if (now <= 0 || ch->s->skip[x] || bisect_eval_node(ch->v, (int)x))
+		if (ch->s->skip[x] || ch->s->pending[x] || bisect_eval_node(ch->v, (int)x))
 			continue;
+		now = screen_score(ch, x);
 		while (at > 0 && score[at - 1] < now)
 			at--;
-		if (at == SCREENED)
+		if (now <= 0 || at == SCREENED)
 			continue;
 		if (n < SCREENED)
 			n++;
@@ -273,42 +317,109 @@ static void consider_measured(struct chooser *ch)
 
 	for (size_t i = 0; i < ch->v->n_nodes; i++) {
 		const struct bisect_node *node = &ch->v->nodes[i];
-		double w = node->commit == BISECT_GOOD_END ? 0 : ch->p_bad[node->commit];
 		bool end = node->commit == BISECT_GOOD_END || node->commit == bad_end;
+		double bad = 0;
 
+		for (size_t w = 0; w < ch->n_worlds && !end; w++)
+			bad += ch->worlds[w].p_bad[node->commit];
 		/* A commit whose side is clear tells about its level only, and the ends know best. */
-		if (!end && (w < 1e-3 || w > 1 - 1e-3))
+		if ((!end && (bad < 1e-3 || bad > 1 - 1e-3)) ||
+		    ch->s->pending[end && node->commit != bad_end ? ch->s->graph->n
+								  : (size_t)node->commit])
 			continue;
-		forecast_again(ch, node);
+		for (size_t w = 0; w < ch->n_worlds; w++)
+			forecast_again(ch, &ch->worlds[w], node);
 		consider(ch, node->commit);
 	}
+}
+
+/* Halve the worlds by the outcome of measuring @x; NONE agrees with good. */
+static void split_worlds(struct chooser *ch, size_t x)
+{
+	const size_t n = ch->s->graph->n;
+	const size_t before = ch->n_worlds;
+
+	for (size_t i = 0; i < before; i++) {
+		struct world *good = &ch->worlds[i];
+		struct world *bad = &ch->worlds[ch->n_worlds++];
+
+		bad->p = xcalloc(n, sizeof(double));
+		for (size_t c = 0; c < n; c++)
+			if (bisect_graph_contains(ch->s->graph, x, c)) {
+				bad->p[c] = good->p[c];
+				good->p[c] = 0;
+			}
+	}
+}
+
+static void make_worlds(struct chooser *ch)
+{
+	const size_t n = ch->s->graph->n;
+	struct world *first = &ch->worlds[0];
+
+	ch->n_worlds = 1;
+	first->p = xcalloc(n, sizeof(double));
+	memcpy(first->p, ch->v->p, n * sizeof(double));
+	first->p_none = ch->v->p_none;
+	for (size_t x = 0; x + 1 < n && 2 * ch->n_worlds <= WORLDS_MOST; x++)
+		if (ch->s->pending[x])
+			split_worlds(ch, x);
+	for (size_t i = 0; i < ch->n_worlds; i++) {
+		struct world *w = &ch->worlds[i];
+
+		w->p_bad = xcalloc(n, sizeof(double));
+		bisect_eval_p_bad_all(ch->s, ch->v, w->p, w->p_bad);
+		w->forecast.items = xcalloc(2 * ch->v->n_classes + 1, sizeof(*w->forecast.items));
+	}
+}
+
+static void chooser_init(struct chooser *ch)
+{
+	const struct bisect_eval *v = ch->v;
+
+	make_worlds(ch);
+	ch->testable = xcalloc(ch->s->graph->n, sizeof(double));
+	ch->scratch = xcalloc(v->grid, sizeof(double));
+	ch->blurred = xcalloc(v->grid, sizeof(double));
+	ch->good_level = xcalloc(v->n_classes, sizeof(*ch->good_level));
+	ch->bad_level = xcalloc(v->n_classes, sizeof(*ch->bad_level));
+	for (size_t k = 0; k < v->n_classes; k++)
+		if (v->classes[k].q0) {
+			ch->good_level[k] = grid_moments(v->classes[k].q0, v, 1);
+			ch->bad_level[k] = grid_moments(v->classes[k].q1, v, 1);
+		}
+	fill_testable(ch);
+}
+
+static void chooser_done(struct chooser *ch)
+{
+	for (size_t i = 0; i < ch->n_worlds; i++) {
+		free(ch->worlds[i].p);
+		free(ch->worlds[i].p_bad);
+		free(ch->worlds[i].forecast.items);
+	}
+	free(ch->testable);
+	free(ch->scratch);
+	free(ch->blurred);
+	free(ch->good_level);
+	free(ch->bad_level);
 }
 
 void bisect_choose(const struct bisect_state *s, const struct bisect_eval *v,
 		   struct bisect_choice *ret)
 {
-	const size_t n = s->graph->n;
 	struct chooser ch = { .s = s, .v = v };
 	int screened[SCREENED];
 	size_t n_screened;
 
-	ch.forecast.items = xcalloc(2 * v->n_classes + 1, sizeof(*ch.forecast.items));
-	ch.p_bad = xcalloc(n, sizeof(double));
-	ch.testable = xcalloc(n, sizeof(double));
-	ch.scratch = xcalloc(v->grid, sizeof(double));
-	ch.blurred = xcalloc(v->grid, sizeof(double));
-	bisect_eval_p_bad_all(s, v, ch.p_bad);
-	fill_testable(&ch);
+	chooser_init(&ch);
 	n_screened = screen_new(&ch, screened);
 	for (size_t i = 0; i < n_screened; i++) {
-		forecast_new(&ch, screened[i]);
+		for (size_t w = 0; w < ch.n_worlds; w++)
+			forecast_new(&ch, &ch.worlds[w], screened[i]);
 		consider(&ch, screened[i]);
 	}
 	consider_measured(&ch);
 	*ret = ch.best;
-	free(ch.forecast.items);
-	free(ch.p_bad);
-	free(ch.testable);
-	free(ch.scratch);
-	free(ch.blurred);
+	chooser_done(&ch);
 }

@@ -303,7 +303,8 @@ static bool prior_is_flat(const struct bisect_state *s)
 	return true;
 }
 
-static void p_bad_by_class(const struct bisect_state *s, const struct bisect_eval *v, double *ret)
+static void p_bad_by_class(const struct bisect_state *s, const struct bisect_eval *v,
+			   const double *p, double *ret)
 {
 	const struct bisect_graph *g = s->graph;
 	_cleanup_(freep) uint64_t *mask = xcalloc(g->words, sizeof(*mask));
@@ -313,7 +314,7 @@ static void p_bad_by_class(const struct bisect_state *s, const struct bisect_eva
 			continue;
 		memset(mask, 0, g->words * sizeof(*mask));
 		for (size_t c = 0; c < g->n; c++)
-			if (v->class_of[c] == k)
+			if (v->class_of[c] == k && p[c] > 0)
 				mask[c / 64] |= UINT64_C(1) << (c % 64);
 		for (size_t x = 0; x < g->n; x++) {
 			const uint64_t *row = g->bits + x * g->words;
@@ -326,7 +327,8 @@ static void p_bad_by_class(const struct bisect_state *s, const struct bisect_eva
 	}
 }
 
-void bisect_eval_p_bad_all(const struct bisect_state *s, const struct bisect_eval *v, double *ret)
+void bisect_eval_p_bad_all(const struct bisect_state *s, const struct bisect_eval *v,
+			   const double *p, double *ret)
 {
 	const struct bisect_graph *g = s->graph;
 	double sum = 0;
@@ -334,17 +336,17 @@ void bisect_eval_p_bad_all(const struct bisect_state *s, const struct bisect_eva
 	memset(ret, 0, g->n * sizeof(*ret));
 	if (g->line) {
 		for (size_t x = 0; x < g->n; x++)
-			ret[x] = sum += v->p[x];
+			ret[x] = sum += p[x];
 		return;
 	}
 	if (prior_is_flat(s)) {
-		p_bad_by_class(s, v, ret);
+		p_bad_by_class(s, v, p, ret);
 		return;
 	}
 	for (size_t c = 0; c < g->n; c++)
-		for (size_t x = c; x < g->n && v->p[c] > 1e-7; x++)
+		for (size_t x = c; x < g->n && p[c] > 1e-7; x++)
 			if (bisect_graph_contains(g, x, c))
-				ret[x] += v->p[c];
+				ret[x] += p[c];
 }
 
 void bisect_posterior(struct bisect_state *s, double *p, double *p_none)

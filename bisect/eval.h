@@ -95,9 +95,11 @@ void bisect_grid_blur(const double *src, double *dst, size_t n, double h, double
 
 /**
  * bisect_eval_p_bad_all() - probability of each commit to be on the bad side.
+ * @p: the posterior of @v, some values of which may be replaced by 0.
  * @ret: graph->n values.
  */
-void bisect_eval_p_bad_all(const struct bisect_state *s, const struct bisect_eval *v, double *ret);
+void bisect_eval_p_bad_all(const struct bisect_state *s, const struct bisect_eval *v,
+			   const double *p, double *ret);
 
 /**
  * struct bisect_choice - a measurement and what it is worth.

@@ -151,8 +151,8 @@ static int load_facts(struct bisect_state *s, const json_t *o, struct err *e)
 {
 	const json_t *skip = json_object_get(o, "skip");
 	const json_t *prior = json_object_get(o, "prior");
-	enum bisect_skip reason;
-	int commit;
+	enum bisect_skip reason = BISECT_TESTABLE;
+	int commit = 0;
 	int r = load_commit(s, json_object_get(o, "commit"), &commit, e);
 
 	if (r < 0)
@@ -176,7 +176,7 @@ static int load_run(struct bisect_state *s, const json_t *o, struct err *e)
 {
 	const json_t *boot = json_object_get(o, "boot");
 	const json_t *y = json_object_get(o, "y");
-	int commit;
+	int commit = 0;
 	int r = load_commit(s, json_object_get(o, "commit"), &commit, e);
 
 	if (r < 0)

@@ -69,6 +69,7 @@ int bisect_init(struct bisect_state *s, const struct bisect_graph *graph,
 		.last_built = BISECT_GOOD_END,
 		.skip = xcalloc(graph->n, 1),
 		.built = xcalloc(graph->n + 1, 1),
+		.pending = xcalloc(graph->n + 1, 1),
 		.prior = xcalloc(graph->n, sizeof(double)),
 	};
 	for (size_t i = 0; i < graph->n; i++)
@@ -90,6 +91,7 @@ void bisect_done(struct bisect_state *s)
 	free(s->runs);
 	free(s->skip);
 	free(s->built);
+	free(s->pending);
 	free(s->prior);
 	memset(s, 0, sizeof(*s));
 }
@@ -133,6 +135,19 @@ int bisect_mark_built(struct bisect_state *s, int commit, struct err *e)
 		s->built[slot(s, commit)] = 1;
 		s->last_built = commit;
 	}
+	return 0;
+}
+
+int bisect_set_pending(struct bisect_state *s, int commit, int boots, struct err *e)
+{
+	int r = check_commit(s, commit, e);
+
+	if (r < 0)
+		return r;
+	if (boots < 0 || boots > 255)
+		return err_set(e, ERR_INVAL, "%d boots cannot be under way, must be 0 to 255",
+			       boots);
+	s->pending[slot(s, commit)] = (unsigned char)boots;
 	return 0;
 }
 
@@ -216,7 +231,9 @@ double bisect_build_minutes(const struct bisect_state *s, int commit)
 
 const char *bisect_action_name(enum bisect_action a)
 {
-	static const char *const names[] = { "measure", "done", "none", "set", "ends-broken" };
+	static const char *const names[] = {
+		"measure", "done", "none", "set", "wait", "ends-broken"
+	};
 
 	return (size_t)a < ARRAY_SIZE(names) ? names[a] : "unknown";
 }

@@ -43,6 +43,28 @@ static void step_measure(const struct bisect_state *s, struct bisect_step *step,
 		step->runs = p->max_runs - (int)s->n_runs;
 }
 
+static int pending_boots(const struct bisect_state *s, int commit)
+{
+	return s->pending[commit == BISECT_GOOD_END ? s->graph->n : (size_t)commit];
+}
+
+static bool any_pending(const struct bisect_state *s)
+{
+	for (size_t i = 0; i <= s->graph->n; i++)
+		if (s->pending[i])
+			return true;
+	return false;
+}
+
+static void step_measure_or_wait(const struct bisect_state *s, struct bisect_step *step,
+				 enum bisect_phase phase, int commit, bool wait)
+{
+	if (wait)
+		step->action = BISECT_WAIT;
+	else
+		step_measure(s, step, phase, commit, runs_per_boot(s));
+}
+
 /* Good, bad, bad, good, …: drift of the machine then hits both ends alike. */
 static int end_in_turn(int good_boots, int bad_boots, int bad_end)
 {
@@ -57,7 +79,9 @@ static bool step_ends(struct bisect_state *s, struct bisect_step *step)
 	const int bad_end = (int)s->graph->n - 1;
 	const int good_boots = bisect_boots(s, BISECT_GOOD_END);
 	const int bad_boots = bisect_boots(s, bad_end);
-	const int turn = end_in_turn(good_boots, bad_boots, bad_end);
+	const int good_pending = pending_boots(s, BISECT_GOOD_END);
+	const int bad_pending = pending_boots(s, bad_end);
+	const int turn = end_in_turn(good_boots + good_pending, bad_boots + bad_pending, bad_end);
 	const struct bisect_eval *v;
 	double d = fabs(s->params.step) / s->params.sigma;
 	double runs_least = fmax(4, ceil(2 * (4 / d) * (4 / d)));
@@ -65,7 +89,9 @@ static bool step_ends(struct bisect_state *s, struct bisect_step *step)
 	bool can_more;
 
 	if (good_boots < 2 || bad_boots < 2) {
-		step_measure(s, step, BISECT_PHASE_ENDS, turn, runs_per_boot(s));
+		step_measure_or_wait(s, step, BISECT_PHASE_ENDS, turn,
+				     good_boots + good_pending >= 2 &&
+					     bad_boots + bad_pending >= 2);
 		return true;
 	}
 	v = bisect_eval_get(s);
@@ -79,7 +105,8 @@ static bool step_ends(struct bisect_state *s, struct bisect_step *step)
 		return true;
 	}
 	if (can_more && (v->ends_log_differ < log(ENDS_ODDS_DIFFER) || v->p_none > 0.2)) {
-		step_measure(s, step, BISECT_PHASE_ENDS, turn, runs_per_boot(s));
+		step_measure_or_wait(s, step, BISECT_PHASE_ENDS, turn,
+				     good_pending + bad_pending >= 2);
 		return true;
 	}
 	return false;
@@ -142,20 +169,32 @@ static bool group_has(const int *group, size_t n, int commit)
 	return false;
 }
 
-/* A testable member or parent with fewer than two boots; -2 if there is none. */
+#define NOTHING_MISSING (-2)
+#define UNDER_WAY	(-3)
+
+static void verify_commit(const struct bisect_state *s, int commit, int *missing)
+{
+	int boots = bisect_boots(s, commit);
+
+	if (*missing >= 0 || s->skip[commit] || boots >= 2)
+		return;
+	*missing = boots + pending_boots(s, commit) < 2 ? commit : UNDER_WAY;
+}
+
+/* A testable member or parent with fewer than two boots. */
 static int verify_missing(const struct bisect_state *s, const int *group, size_t n)
 {
+	int missing = NOTHING_MISSING;
+
 	for (size_t i = 0; i < n; i++) {
 		const struct bisect_commit *c = &s->graph->commits[group[i]];
 
-		if (!s->skip[group[i]] && bisect_boots(s, group[i]) < 2)
-			return group[i];
+		verify_commit(s, group[i], &missing);
 		for (size_t j = 0; j < c->n_parents; j++)
-			if (!s->skip[c->parents[j]] && !group_has(group, n, c->parents[j]) &&
-			    bisect_boots(s, c->parents[j]) < 2)
-				return c->parents[j];
+			if (!group_has(group, n, c->parents[j]))
+				verify_commit(s, c->parents[j], &missing);
 	}
-	return -2;
+	return missing;
 }
 
 static bool step_verify(const struct bisect_state *s, struct bisect_step *step, const int *group,
@@ -163,9 +202,9 @@ static bool step_verify(const struct bisect_state *s, struct bisect_step *step, 
 {
 	int missing = verify_missing(s, group, n);
 
-	if (missing == -2)
+	if (missing == NOTHING_MISSING)
 		return false;
-	step_measure(s, step, BISECT_PHASE_VERIFY, missing, runs_per_boot(s));
+	step_measure_or_wait(s, step, BISECT_PHASE_VERIFY, missing, missing == UNDER_WAY);
 	return true;
 }
 
@@ -208,6 +247,9 @@ static void step_search(const struct bisect_state *s, const struct bisect_eval *
 
 	bisect_choose(s, v, &choice);
 	if (choice.bits < BITS_LEAST) {
+		step->action = BISECT_WAIT;
+		if (any_pending(s))
+			return;
 		step_set(s, v, step, false);
 		return;
 	}

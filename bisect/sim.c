@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bisect/sim.h"
+#include "bisect/eval.h"
+
+#include "bot/base/cleanup.h"
+#include "bot/base/err.h"
+#include "bot/base/strbuf.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <string.h>
+
+#define OUTLIER_WIDTH 4.0
+#define MACHINES_MOST 64
+#define STEPS_MOST    5000
+
+struct lab {
+	const struct bisect_graph *g;
+	const struct bisect_sim *sim;
+	gsl_rng *rng;
+	int culprit;
+	double *build_effect; /* per commit, the good end last; NAN until built */
+	bool *broken;
+	int boot;
+	double minutes;
+	double wall;
+	int builds;
+	int boots;
+	int runs;
+};
+
+struct answer {
+	enum bisect_action action;
+	int commit;
+	double probability;
+	bool in_set;
+};
+
+static size_t lab_slot(const struct lab *lab, int commit)
+{
+	return commit == BISECT_GOOD_END ? lab->g->n : (size_t)commit;
+}
+
+/* A new lab for each trial, of the same memory. */
+static void lab_reset(struct lab *lab)
+{
+	const size_t n = lab->g->n;
+
+	lab->boot = lab->builds = lab->boots = lab->runs = 0;
+	lab->minutes = lab->wall = 0;
+	lab->culprit = lab->sim->culprit;
+	if (lab->culprit == BISECT_SIM_ANY)
+		lab->culprit = (int)gsl_rng_uniform_int(lab->rng, n);
+	for (size_t c = 0; c <= n; c++)
+		lab->build_effect[c] = (double)NAN;
+	for (size_t c = 0; c < n; c++)
+		lab->broken[c] = gsl_rng_uniform(lab->rng) < lab->sim->skip && c + 1 < n &&
+				 (int)c != lab->culprit;
+}
+
+static bool lab_is_broken(const struct lab *lab, int commit)
+{
+	return commit != BISECT_GOOD_END && lab->broken[commit];
+}
+
+static double lab_level(struct lab *lab, int commit)
+{
+	const struct bisect_params *p = &lab->sim->model;
+	size_t at = lab_slot(lab, commit);
+	bool bad = lab->culprit >= 0 && commit != BISECT_GOOD_END &&
+		   bisect_graph_contains(lab->g, (size_t)commit, (size_t)lab->culprit);
+
+	if (isnan(lab->build_effect[at]))
+		lab->build_effect[at] = gsl_ran_gaussian(lab->rng, p->commit_sd);
+	return lab->build_effect[at] + (bad ? p->step : 0);
+}
+
+/* One boot with @n runs into @y. */
+static void lab_boot(struct lab *lab, int commit, int n, double *y)
+{
+	const struct bisect_params *p = &lab->sim->model;
+	double level = lab_level(lab, commit) + gsl_ran_gaussian(lab->rng, p->boot_sd);
+
+	for (int i = 0; i < n; i++) {
+		bool wide = gsl_rng_uniform(lab->rng) < lab->sim->outliers;
+
+		y[i] = level + gsl_ran_gaussian(lab->rng, p->sigma * (wide ? OUTLIER_WIDTH : 1.0));
+	}
+	lab->boot++;
+	lab->boots++;
+	lab->runs += n;
+	lab->minutes += p->cost_boot + n * p->cost_run;
+}
+
+/* A measurement under way on one machine. */
+struct machine {
+	bool busy;
+	double until;
+	struct bisect_step step;
+};
+
+static int machine_start(struct lab *lab, struct bisect_state *s, struct machine *m, struct err *e)
+{
+	double build = bisect_build_minutes(s, m->step.commit);
+	double took = build;
+
+	if (build > 0) {
+		lab->builds++;
+		lab->minutes += build;
+	}
+	if (!lab_is_broken(lab, m->step.commit))
+		took += m->step.boots * (s->params.cost_boot + m->step.runs * s->params.cost_run);
+	m->busy = true;
+	m->until = lab->wall + took;
+	return bisect_set_pending(s, m->step.commit,
+				  s->pending[lab_slot(lab, m->step.commit)] + m->step.boots, e);
+}
+
+static int machine_finish(struct lab *lab, struct bisect_state *s, struct machine *m, struct err *e)
+{
+	int commit = m->step.commit;
+	int r = bisect_set_pending(s, commit, s->pending[lab_slot(lab, commit)] - m->step.boots, e);
+
+	m->busy = false;
+	if (r < 0)
+		return r;
+	if (lab_is_broken(lab, commit))
+		return bisect_skip(s, commit, BISECT_SKIP_BUILD, e);
+	for (int b = 0; b < m->step.boots; b++) {
+		double y[16];
+
+		lab_boot(lab, commit, m->step.runs, y);
+		for (int i = 0; i < m->step.runs; i++) {
+			r = bisect_add_run(s, commit, lab->boot, y[i], e);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+static struct machine *first_to_finish(struct machine *machines, int n)
+{
+	struct machine *first = NULL;
+
+	for (int i = 0; i < n; i++)
+		if (machines[i].busy && (!first || machines[i].until < first->until))
+			first = &machines[i];
+	return first;
+}
+
+static struct machine *first_idle(struct machine *machines, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!machines[i].busy)
+			return &machines[i];
+	return NULL;
+}
+
+static void take_answer(const struct lab *lab, const struct bisect_step *step, struct answer *ret)
+{
+	*ret = (struct answer){ .action = step->action,
+				.commit = step->commit,
+				.probability = step->probability };
+	for (size_t i = 0; i < step->n_set; i++)
+		ret->in_set |= step->set[i] == lab->culprit;
+}
+
+static int search_ours(struct lab *lab, struct bisect_state *s, struct answer *ret, struct err *e)
+{
+	struct machine machines[MACHINES_MOST] = { 0 };
+	const int n = lab->sim->machines;
+
+	for (int i = 0; i < STEPS_MOST; i++) {
+		struct machine *m = first_idle(machines, n);
+		struct bisect_step step = { .action = BISECT_WAIT };
+		int r = m ? bisect_next(s, &step, e) : 0;
+
+		if (r == 0 && m && step.action == BISECT_MEASURE) {
+			m->step = step;
+			r = machine_start(lab, s, m, e);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		if (r == 0 && step.action != BISECT_WAIT) {
+			take_answer(lab, &step, ret);
+			bisect_step_done(&step);
+			return 0;
+		}
+		m = first_to_finish(machines, n);
+		if (r == 0 && !m)
+			return err_set(e, ERR_BUG, "the search waits for nothing");
+		if (r == 0) {
+			lab->wall = m->until;
+			r = machine_finish(lab, s, m, e);
+		}
+		if (r < 0)
+			return r;
+	}
+	return err_set(e, ERR_BUG, "no answer after %d steps", STEPS_MOST);
+}
+
+static double plain_measure(struct lab *lab, struct bisect_state *s, int commit)
+{
+	double build = bisect_build_minutes(s, commit);
+	double sum = 0;
+
+	if (build > 0) {
+		lab->builds++;
+		lab->minutes += build;
+		(void)bisect_mark_built(s, commit, NULL);
+	}
+	if (lab_is_broken(lab, commit))
+		return (double)NAN;
+	for (int i = 0; i < lab->sim->plain_boots; i++) {
+		double y;
+
+		lab_boot(lab, commit, 1, &y);
+		sum += y;
+	}
+	return sum / lab->sim->plain_boots;
+}
+
+/* The testable commit that divides the candidates best; -1 if none divides them. */
+static int plain_choose(const struct lab *lab, const bool *possible, size_t left,
+			const unsigned char *skipped)
+{
+	const struct bisect_graph *g = lab->g;
+	size_t best = 0;
+	size_t before = 0;
+	int choice = -1;
+
+	for (size_t x = 0; x < g->n; x++) {
+		size_t inside = 0;
+		size_t score;
+
+		before += possible[x];
+		for (size_t c = 0; c <= x && !g->line; c++)
+			inside += possible[c] && bisect_graph_contains(g, x, c);
+		if (g->line)
+			inside = before;
+		score = inside < left - inside ? inside : left - inside;
+		if (!skipped[x] && score > best) {
+			best = score;
+			choice = (int)x;
+		}
+	}
+	return choice;
+}
+
+static int search_plain(struct lab *lab, struct bisect_state *s, struct answer *ret, struct err *e)
+{
+	const size_t n = lab->g->n;
+	_cleanup_(freep) bool *possible = xcalloc(n, sizeof(*possible));
+	double good = plain_measure(lab, s, BISECT_GOOD_END);
+	double bad = plain_measure(lab, s, (int)n - 1);
+	size_t left = n;
+	int x;
+
+	(void)e;
+	memset(possible, true, n);
+	while (left > 1 && (x = plain_choose(lab, possible, left, s->skip)) >= 0) {
+		double y = plain_measure(lab, s, x);
+		bool is_bad = fabs(y - bad) < fabs(y - good);
+
+		if (isnan(y)) {
+			s->skip[x] = BISECT_SKIP_BUILD;
+			continue;
+		}
+		for (size_t c = 0; c < n; c++)
+			if (possible[c] && bisect_graph_contains(lab->g, (size_t)x, c) != is_bad) {
+				possible[c] = false;
+				left--;
+			}
+	}
+	*ret = (struct answer){ .action = left == 1 ? BISECT_DONE : BISECT_SET, .probability = 1 };
+	for (size_t c = 0; c < n; c++)
+		if (possible[c]) {
+			ret->commit = (int)c;
+			ret->in_set |= (int)c == lab->culprit;
+		}
+	lab->wall = lab->minutes;
+	return 0;
+}
+
+static bool is_parent(const struct bisect_graph *g, int parent, int child)
+{
+	const struct bisect_commit *c = &g->commits[child];
+
+	for (size_t i = 0; i < c->n_parents; i++)
+		if (c->parents[i] == parent)
+			return true;
+	return false;
+}
+
+static void count_answer(struct bisect_sim_result *r, const struct lab *lab, const struct answer *a)
+{
+	r->none += a->action == BISECT_NONE;
+	r->sets += a->action == BISECT_SET;
+	r->sets_right += a->action == BISECT_SET && a->in_set;
+	if (a->action != BISECT_DONE)
+		return;
+	r->named++;
+	r->confidence += a->probability;
+	if (a->commit == lab->culprit)
+		r->right++;
+	else if (lab->culprit >= 0 && (is_parent(lab->g, a->commit, lab->culprit) ||
+				       is_parent(lab->g, lab->culprit, a->commit)))
+		r->adjacent++;
+	else
+		r->far++;
+}
+
+static int run_trial(struct lab *lab, struct bisect_sim_result *ret, double *minutes, struct err *e)
+{
+	struct bisect_state s;
+	struct answer a;
+	int r;
+
+	lab_reset(lab);
+	r = bisect_init(&s, lab->g, &lab->sim->model, e);
+	if (r < 0)
+		return r;
+	(void)bisect_mark_built(&s, BISECT_GOOD_END, e);
+	(void)bisect_mark_built(&s, (int)lab->g->n - 1, e);
+	r = lab->sim->strategy == BISECT_OURS ? search_ours(lab, &s, &a, e)
+					      : search_plain(lab, &s, &a, e);
+	bisect_done(&s);
+	if (r < 0)
+		return r;
+	count_answer(ret, lab, &a);
+	*minutes = lab->minutes;
+	ret->mean += lab->minutes;
+	ret->wall += lab->wall;
+	ret->builds += lab->builds;
+	ret->boots += lab->boots;
+	ret->runs += lab->runs;
+	return 0;
+}
+
+static int compare_double(const void *a, const void *b)
+{
+	const double *x = a;
+	const double *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void finish_means(struct bisect_sim_result *r, double *minutes)
+{
+	const int n = r->trials;
+
+	qsort(minutes, (size_t)n, sizeof(*minutes), compare_double);
+	r->median = 0.5 * (minutes[(n - 1) / 2] + minutes[n / 2]);
+	r->p90 = minutes[(size_t)(0.9 * (n - 1))];
+	r->mean /= n;
+	r->wall /= n;
+	r->builds /= n;
+	r->boots /= n;
+	r->runs /= n;
+	if (r->named > 0)
+		r->confidence /= r->named;
+}
+
+static int check_sim(const struct bisect_graph *g, const struct bisect_sim *sim, struct err *e)
+{
+	int r = bisect_params_check(&sim->model, e);
+
+	if (r < 0)
+		return r;
+	if (!(sim->outliers >= 0 && sim->outliers <= 0.5))
+		return err_set(e, ERR_INVAL, "share of outliers is %g, must be 0 to 0.5",
+			       sim->outliers);
+	if (!(sim->skip >= 0 && sim->skip <= 0.9))
+		return err_set(e, ERR_INVAL, "share of skipped commits is %g, must be 0 to 0.9",
+			       sim->skip);
+	if (sim->machines < 1 || sim->machines > MACHINES_MOST)
+		return err_set(e, ERR_INVAL, "%d machines, must be 1 to %d", sim->machines,
+			       MACHINES_MOST);
+	if (sim->trials < 1 || sim->trials > 1000000)
+		return err_set(e, ERR_INVAL, "%d trials, must be 1 to 1000000", sim->trials);
+	if (sim->strategy == BISECT_PLAIN && (sim->plain_boots < 1 || sim->plain_boots > 1000))
+		return err_set(e, ERR_INVAL, "%d runs a commit, must be 1 to 1000",
+			       sim->plain_boots);
+	if (sim->culprit < BISECT_SIM_NONE || sim->culprit >= (int)g->n)
+		return err_set(e, ERR_INVAL, "culprit %d is not in the range", sim->culprit);
+	return 0;
+}
+
+int bisect_simulate(const struct bisect_graph *graph, const struct bisect_sim *sim,
+		    struct bisect_sim_result *ret, struct err *e)
+{
+	struct bisect_sim_result result = { .trials = sim->trials };
+	struct lab lab = { .g = graph, .sim = sim };
+	double *minutes;
+	int r = check_sim(graph, sim, e);
+
+	if (r < 0)
+		return r;
+	minutes = xcalloc((size_t)sim->trials, sizeof(*minutes));
+	lab.build_effect = xcalloc(graph->n + 1, sizeof(*lab.build_effect));
+	lab.broken = xcalloc(graph->n, sizeof(*lab.broken));
+	lab.rng = gsl_rng_alloc(gsl_rng_mt19937);
+	for (int i = 0; i < sim->trials && r == 0; i++) {
+		/* Each trial has its own numbers, whatever the ones before used up. */
+		gsl_rng_set(lab.rng, (unsigned long)(sim->seed * 1000003 + (uint64_t)i + 1));
+		r = run_trial(&lab, &result, &minutes[i], e);
+	}
+	if (r == 0) {
+		finish_means(&result, minutes);
+		*ret = result;
+	}
+	gsl_rng_free(lab.rng);
+	free(lab.build_effect);
+	free(lab.broken);
+	free(minutes);
+	return r;
+}

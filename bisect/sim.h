@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A made-up lab with known noise, to see how often a strategy is right and what it costs. */
+#pragma once
+
+#include "bisect/bisect.h"
+
+struct err;
+
+enum bisect_strategy {
+	BISECT_OURS,  /* posterior and information per minute */
+	BISECT_PLAIN, /* halve the range, threshold half way between the ends */
+};
+
+/**
+ * struct bisect_sim - what to simulate.
+ * @model: noise, step and cost. The lab obeys it, and BISECT_OURS knows it.
+ * @outliers: share of runs that are four times as wide, 0 … 0.5 (the model's eps may differ).
+ * @skip: share of commits that do not build, 0 … 0.9; the ends and the culprit do.
+ * @machines: 1 … 64, for BISECT_OURS.
+ * @trials: 1 … 1,000,000.
+ * @strategy, @plain_boots: boots of one run each per commit of BISECT_PLAIN.
+ * @culprit: first bad commit; -1: drawn for each trial; -2: none, the ends do not differ.
+ *
+ * Both ends count as built: whatever found the regression has measured them.
+ */
+struct bisect_sim {
+	struct bisect_params model;
+	double outliers;
+	double skip;
+	int machines;
+	int trials;
+	uint64_t seed;
+	enum bisect_strategy strategy;
+	int plain_boots;
+	int culprit;
+};
+
+#define BISECT_SIM_ANY	(-1)
+#define BISECT_SIM_NONE (-2)
+
+/**
+ * struct bisect_sim_result - how it went.
+ * @named: trials that named one commit; @right of them the culprit; @adjacent wrong by a parent or
+ * child, @far by more.
+ * @none, @sets, @sets_right: answers 'the ends do not differ', 'one of these', culprit among them.
+ * @confidence: mean stated probability of the named.
+ * Minutes are machine minutes; @wall is the mean from start to answer. The rest are means a trial.
+ */
+struct bisect_sim_result {
+	int trials;
+	int named;
+	int right;
+	int adjacent;
+	int far;
+	int none;
+	int sets;
+	int sets_right;
+	double confidence;
+	double mean;
+	double median;
+	double p90;
+	double wall;
+	double builds;
+	double boots;
+	double runs;
+};
+
+/**
+ * bisect_simulate() - run all trials.
+ * @graph: prepared; borrowed.
+ *
+ * Pure: the same arguments give the same result.
+ * Return: 0; ERR_INVAL for a value out of range.
+ */
+int bisect_simulate(const struct bisect_graph *graph, const struct bisect_sim *sim,
+		    struct bisect_sim_result *ret, struct err *e);
+
+/**
+ * bisect_bound_minutes() - machine minutes that no strategy can do without, on average.
+ * @n: commits in the range.
+ * @p: sigma, step, confidence and cost; all noise but sigma is left out.
+ *
+ * (log2 n (1 - delta) - h2(delta)) / r with r the most bits per minute that an adaptive policy gets
+ * from one commit: build and boot once, then runs with known levels, stopped by dynamic programming
+ * over the log odds. Return: 0 for n < 2 or no step.
+ */
+double bisect_bound_minutes(size_t n, const struct bisect_params *p);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/test.h"
+
+#include "bisect/sim.h"
+
+/* The noise of the published table: sigma 1, boots 0.3, builds 0.15, 3 % outliers. */
+static struct bisect_sim noisy(double step, int trials)
+{
+	struct bisect_sim sim = {
+		.model = BISECT_PARAMS_DEFAULT,
+		.outliers = 0.03,
+		.machines = 1,
+		.trials = trials,
+		.seed = 1,
+		.culprit = BISECT_SIM_ANY,
+		.plain_boots = 3,
+	};
+
+	sim.model.sigma = 1;
+	sim.model.boot_sd = 0.3;
+	sim.model.commit_sd = 0.15;
+	sim.model.step = step;
+	return sim;
+}
+
+static void run(size_t n, const struct bisect_sim *sim, struct bisect_sim_result *ret)
+{
+	struct bisect_graph g = { 0 };
+	struct err e = { 0 };
+
+	assert_ok(bisect_graph_add_line(&g, n, &e), &e);
+	assert_ok(bisect_graph_prepare(&g, &e), &e);
+	assert_ok(bisect_simulate(&g, sim, ret, &e), &e);
+	bisect_graph_done(&g);
+}
+
+/* Known answers of the bound: build 10, boot 2, run 3 minutes, 99 %. */
+static void bound_has_its_known_values(void **state)
+{
+	struct bisect_sim sim = noisy(2, 1);
+
+	(void)state;
+	assert_near(bisect_bound_minutes(1024, &sim.model), 208, 0.005);
+	assert_near(bisect_bound_minutes(20000, &sim.model), 297, 0.005);
+	sim.model.step = -5;
+	assert_near(bisect_bound_minutes(1024, &sim.model), 149, 0.005);
+	assert_near(bisect_bound_minutes(20000, &sim.model), 214, 0.005);
+	assert_true(bisect_bound_minutes(1, &sim.model) == 0);
+}
+
+static void large_step_in_a_long_range_is_named(void **state)
+{
+	struct bisect_sim sim = noisy(5, 8);
+	struct bisect_sim_result r;
+
+	(void)state;
+	run(1024, &sim, &r);
+	assert_int_equal(r.right, 8);
+	assert_true(r.mean < 1.5 * bisect_bound_minutes(1024, &sim.model));
+	assert_true(r.confidence >= 0.99);
+	assert_near(r.wall, r.mean, 1e-9);
+}
+
+static void small_step_is_named_where_plain_fails(void **state)
+{
+	struct bisect_sim sim = noisy(-2, 20);
+	struct bisect_sim_result ours, plain;
+
+	(void)state;
+	run(32, &sim, &ours);
+	assert_true(ours.right >= 19);
+	sim.strategy = BISECT_PLAIN;
+	sim.trials = 400;
+	run(32, &sim, &plain);
+	assert_int_equal(plain.named, 400);
+	assert_true(plain.right < 320);
+}
+
+static void plain_costs_what_it_must(void **state)
+{
+	struct bisect_sim sim = noisy(10, 20);
+	struct bisect_sim_result r;
+
+	(void)state;
+	sim.strategy = BISECT_PLAIN;
+	run(1024, &sim, &r);
+	assert_int_equal(r.right, 20);
+	assert_near(r.mean, 280, 1e-9);
+	assert_near(r.p90, 280, 1e-9);
+	assert_near(r.builds, 10, 1e-9);
+}
+
+static void no_step_is_said(void **state)
+{
+	struct bisect_sim sim = noisy(5, 20);
+	struct bisect_sim_result r;
+
+	(void)state;
+	sim.culprit = BISECT_SIM_NONE;
+	run(64, &sim, &r);
+	assert_true(r.none >= 19);
+	assert_true(r.builds < 2);
+}
+
+static void broken_commits_do_not_mislead(void **state)
+{
+	struct bisect_sim sim = noisy(5, 10);
+	struct bisect_sim_result r;
+
+	(void)state;
+	sim.skip = 0.1;
+	run(128, &sim, &r);
+	assert_int_equal(r.right, r.named);
+	assert_int_equal(r.sets_right, r.sets);
+	assert_int_equal(r.named + r.sets, 10);
+}
+
+static void four_machines_are_faster(void **state)
+{
+	struct bisect_sim sim = noisy(5, 6);
+	struct bisect_sim_result one, four;
+
+	(void)state;
+	run(128, &sim, &one);
+	sim.machines = 4;
+	run(128, &sim, &four);
+	assert_int_equal(four.right, 6);
+	assert_true(four.wall < 0.75 * one.wall);
+	assert_true(four.mean > one.mean);
+}
+
+static void same_seed_same_result(void **state)
+{
+	struct bisect_sim sim = noisy(3, 3);
+	struct bisect_sim_result a, b;
+
+	(void)state;
+	run(16, &sim, &a);
+	run(16, &sim, &b);
+	assert_memory_equal(&a, &b, sizeof(a));
+	sim.seed = 2;
+	run(16, &sim, &b);
+	assert_true(a.mean != b.mean);
+}
+
+static void refuses_values_out_of_range(void **state)
+{
+	struct bisect_graph g = { 0 };
+	struct bisect_sim_result r = { .trials = 77 };
+	struct err e = { 0 };
+	struct bisect_sim bad[7];
+
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		bad[i] = noisy(2, 10);
+	bad[0].trials = 0;
+	bad[1].machines = 65;
+	bad[2].outliers = 0.6;
+	bad[3].skip = -0.1;
+	bad[4].culprit = 4;
+	bad[5].strategy = BISECT_PLAIN;
+	bad[5].plain_boots = 0;
+	bad[6].model.sigma = 0;
+	assert_ok(bisect_graph_add_line(&g, 4, &e), &e);
+	assert_ok(bisect_graph_prepare(&g, &e), &e);
+	for (int i = 0; i < 7; i++)
+		assert_err(bisect_simulate(&g, &bad[i], &r, &e), ERR_INVAL, &e);
+	assert_int_equal(r.trials, 77);
+	bisect_graph_done(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bound_has_its_known_values),
+		cmocka_unit_test(large_step_in_a_long_range_is_named),
+		cmocka_unit_test(small_step_is_named_where_plain_fails),
+		cmocka_unit_test(plain_costs_what_it_must),
+		cmocka_unit_test(no_step_is_said),
+		cmocka_unit_test(broken_commits_do_not_mislead),
+		cmocka_unit_test(four_machines_are_faster),
+		cmocka_unit_test(same_seed_same_result),
+		cmocka_unit_test(refuses_values_out_of_range),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
