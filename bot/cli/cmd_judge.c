@@ -142,6 +142,11 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 	return optind;
 }
 
+static const char *or_empty(const char *s)
+{
+	return s ? s : "";
+}
+
 static void print_notes(const struct cli *cli, const char *path, const struct runs *r, size_t from)
 {
 	for (size_t i = from; i < r->notes.len; i++)
@@ -168,22 +173,23 @@ static int read_more(const struct cli *cli, const char *path, struct input *in, 
 	_cleanup_(runs_done) struct runs alone = { 0 };
 	struct runs *side = NULL;
 	size_t notes;
-	const char *a = in->base.kernel, *b = in->head.kernel;
+	const char *a = or_empty(in->base.kernel), *b = or_empty(in->head.kernel), *kernel;
 
 	if (file_read(path, JUDGE_FILE_MAX, &text, e) < 0)
 		return e->code;
 	if (runs_parse(&alone, strbuf_str(&text), text.len, e) < 0)
 		return err_wrap(e, "%s", path);
+	kernel = or_empty(alone.kernel);
 	if (!strcmp(a, b))
 		return err_set(e, ERR_INVAL, "%s: both sides are kernel '%s', it has no side", path,
 			       a);
-	if (!strcmp(alone.kernel, a))
+	if (!strcmp(kernel, a))
 		side = &in->base;
-	else if (!strcmp(alone.kernel, b))
+	else if (!strcmp(kernel, b))
 		side = &in->head;
 	else
 		return err_set(e, ERR_CONFLICT, "%s: kernel is '%s', want '%s' or '%s'", path,
-			       alone.kernel, a, b);
+			       kernel, a, b);
 	notes = side->notes.len;
 	if (runs_parse(side, strbuf_str(&text), text.len, e) < 0)
 		return err_wrap(e, "%s", path);
@@ -224,6 +230,7 @@ static int read_history(const struct cli *cli, const char *path, struct input *i
 static int read_all(const struct cli *cli, char **files, int n, const struct request *q,
 		    struct input *in, struct err *e)
 {
+	const char *a, *b;
 	int stdin_used = 0;
 
 	for (int i = 0; i < n; i++)
@@ -239,10 +246,10 @@ static int read_all(const struct cli *cli, char **files, int n, const struct req
 	}
 	if (q->history && read_history(cli, q->history, in, e) < 0)
 		return e->code;
-	if (in->base.machine[0] && in->head.machine[0] &&
-	    strcmp(in->base.machine, in->head.machine) != 0)
-		cli_note(cli, "base was measured on '%s', head on '%s'", in->base.machine,
-			 in->head.machine);
+	a = or_empty(in->base.machine);
+	b = or_empty(in->head.machine);
+	if (a[0] && b[0] && strcmp(a, b) != 0)
+		cli_note(cli, "base was measured on '%s', head on '%s'", a, b);
 	return 0;
 }
 

@@ -55,12 +55,13 @@ static void add_commit(const struct runs_metric *m, struct detect_commit *c)
 	*c = (struct detect_commit){ units, n };
 }
 
-static int fit_profile(const struct judged_plan *plan, const char *name, struct detect_profile *ret,
-		       struct err *e)
+/* Calibration costs the most: leave out the looks that @runs cannot reach. */
+static int fit_profile(const struct judged_plan *plan, const char *name, size_t runs,
+		       struct detect_profile *ret, struct err *e)
 {
 	struct detect_commit *c = xcalloc(plan->nhistory + 1, sizeof(*c));
 	struct rules ru;
-	size_t n = 0;
+	size_t n = 0, nsizes = 1;
 	int err;
 
 	for (size_t i = 0; i < plan->nhistory; i++) {
@@ -72,7 +73,9 @@ static int fit_profile(const struct judged_plan *plan, const char *name, struct 
 		n++;
 	}
 	detect_rules_init(&ru, plan->options);
-	err = detect_profile_fit(c, n, ru.looks, ru.nlooks, plan->seed, ret, e);
+	while (nsizes < ru.nlooks && (size_t)ru.looks[nsizes] <= runs)
+		nsizes++;
+	err = detect_profile_fit(c, n, ru.looks, nsizes, plan->seed, ret, e);
 	for (size_t i = 0; i < n; i++)
 		free((void *)(uintptr_t)c[i].units);
 	free(c);
@@ -145,7 +148,8 @@ static int compare_all(const struct runs *base, const struct runs *head,
 		}
 		if (!p)
 			continue;
-		err = fit_profile(plan, x->name, &p[i], e);
+		err = fit_profile(plan, x->name, m[i].nbase < m[i].nhead ? m[i].nbase : m[i].nhead,
+				  &p[i], e);
 		if (err < 0)
 			return err;
 		m[i].profile = &p[i];

@@ -114,7 +114,7 @@ static int check_name(const char *name, struct err *e)
 	return 0;
 }
 
-static int metric_named(struct runs *r, const char *name, struct runs_metric **ret, struct err *e)
+static int check_metric(const struct runs *r, const char *name, struct err *e)
 {
 	int err = check_name(name, e);
 
@@ -122,7 +122,6 @@ static int metric_named(struct runs *r, const char *name, struct runs_metric **r
 		return err;
 	if (r->metrics.len >= RUNS_METRICS_MAX && !json_object_get(r->by_name, name))
 		return err_set(e, ERR_TOO_BIG, "more than %d metrics", RUNS_METRICS_MAX);
-	*ret = runs_metric_get(r, name);
 	return 0;
 }
 
@@ -170,9 +169,10 @@ static int parse_descriptor(struct runs *r, const char *name, json_t *d, struct 
 	err = parse_better(name, json_object_get(d, "better"), &better, e);
 	if (err < 0)
 		return err;
-	err = metric_named(r, name, &m, e);
+	err = check_metric(r, name, e);
 	if (err < 0)
 		return err;
+	m = runs_metric_get(r, name);
 	text = unit ? json_string_value(unit) : "";
 	if (m->described && m->better != better)
 		return conflict(name, "better", detect_better_name(m->better),
@@ -215,19 +215,18 @@ static int parse_values(struct runs *r, size_t run, json_t *values, struct err *
 	int err;
 
 	json_object_foreach (values, name, v) {
-		struct runs_metric *m;
-
-		err = metric_named(r, name, &m, e);
+		err = check_metric(r, name, e);
 		if (err < 0)
 			return err;
 		if (json_is_null(v)) {
+			(void)runs_metric_get(r, name);
 			note(r, "metric '%.100s' is null in a run, taken as missing", name);
 			continue;
 		}
 		if (!json_is_number(v))
 			return err_set(e, ERR_PARSE, "run %zu: metric '%s' is no number", run + 1,
 				       name);
-		runs_add_value(r, m, run, json_number_value(v));
+		runs_add_value(r, runs_metric_get(r, name), run, json_number_value(v));
 	}
 	return 0;
 }
@@ -235,7 +234,7 @@ static int parse_values(struct runs *r, size_t run, json_t *values, struct err *
 static int parse_run(struct runs *r, json_t *run, struct err *e)
 {
 	json_t *order = json_object_get(run, "order"), *values = json_object_get(run, "values");
-	const char *key, *boot;
+	const char *key, *boot = NULL;
 	char buf[32];
 	json_t *v;
 	size_t at;

@@ -161,7 +161,8 @@ int verdict_json_read(const json_t *o, struct detect_result *ret, struct err *e)
 
 	if (!json_is_object(o) || !verdict)
 		return err_set(e, ERR_PARSE, "a metric without 'verdict'");
-	while (v < DETECT_VERDICTS && strcmp(verdict, detect_verdict_name((enum detect_verdict)v)))
+	while (v < DETECT_VERDICTS &&
+	       strcmp(verdict, detect_verdict_name((enum detect_verdict)v)) != 0)
 		v++;
 	if (v == DETECT_VERDICTS)
 		return err_set(e, ERR_PARSE, "unknown verdict '%s'", verdict);

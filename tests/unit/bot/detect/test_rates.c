@@ -3,8 +3,6 @@
 #include "tests/test.h"
 #include "tests/unit/bot/detect/samples.h"
 
-#include <stdlib.h>
-
 enum {
 	TRIALS = 1500
 };
@@ -16,6 +14,65 @@ struct rates {
 	int same;
 	double units;
 };
+
+/* Noise that a unit can have, at about one percent. */
+enum noise {
+	NOISE_NORMAL,
+	NOISE_T3,
+	NOISE_OUTLIERS,
+	NOISE_MODES,
+	NOISE_BOOTS,
+	NOISES
+};
+
+static const char *const noise_names[NOISES] = { "normal", "t3", "outliers", "two modes", "boots" };
+
+/* @n runs; with boot noise two of them share a boot. */
+static void make_runs(struct detect_sample *s, int n, enum noise noise, gsl_rng *rng)
+{
+	double boot = 0;
+
+	for (int i = 0; i < n; i++) {
+		double y = gsl_ran_gaussian(rng, .01);
+
+		if (noise == NOISE_T3)
+			y = .006 * gsl_ran_tdist(rng, 3);
+		else if (noise == NOISE_OUTLIERS && gsl_rng_uniform(rng) < .05)
+			y -= .2;
+		else if (noise == NOISE_MODES && gsl_rng_uniform(rng) < .3)
+			y -= .06;
+		if (i % 2 == 0)
+			boot = gsl_ran_gaussian(rng, .02);
+		s[i] = (struct detect_sample){ 1000 * exp(y), i, (double)NAN };
+		if (noise == NOISE_BOOTS) {
+			s[i].value *= exp(boot);
+			s[i].boot = i / 2;
+		}
+	}
+}
+
+/* Share of pairs of equal kernels with p <= .01 at @units a side. */
+static double false_share(enum noise noise, int units, gsl_rng *rng)
+{
+	int runs = noise == NOISE_BOOTS ? 2 * units : units, hits = 0;
+	struct detect_options o = detect_options_default();
+
+	o.single_look = true;
+	for (int i = 0; i < TRIALS; i++) {
+		struct detect_sample a[SAMPLES_MAX], b[SAMPLES_MAX];
+		struct detect_result r = { 0 };
+		struct err e = { 0 };
+
+		make_runs(a, runs, noise, rng);
+		make_runs(b, runs, noise, rng);
+		assert_ok(detect_compare(a, (size_t)runs, b, (size_t)runs, DETECT_BETTER_HIGHER,
+					 NULL, &o, &r, &e),
+			  &e);
+		assert_int_equal(r.base.units, units);
+		hits += r.p <= .01;
+	}
+	return (double)hits / TRIALS;
+}
 
 /* Run the plan to its end: more units as long as the result asks for them. */
 static enum detect_verdict run_plan(double head_center, double cv,
@@ -46,8 +103,7 @@ static struct rates measure(double effect, double cv, const struct detect_profil
 			    unsigned long seed)
 {
 	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-	const char *many = getenv("KPERFBOT_TRIALS");
-	struct rates rates = { .trials = many ? atoi(many) : TRIALS };
+	struct rates rates = { .trials = TRIALS };
 
 	gsl_rng_set(rng, seed);
 	for (int i = 0; i < rates.trials; i++) {
@@ -113,6 +169,25 @@ static void noisy_unchanged_kernels_raise_no_alarm(void **state)
 	assert_true((double)(r.worse + r.other) / r.trials <= bound(.01, r.trials));
 }
 
+static void odd_noise_raises_no_more_false_alarms_without_history(void **state)
+{
+	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+	static const int sizes[] = { 5, 10 };
+
+	(void)state;
+	gsl_rng_set(rng, 11);
+	for (int noise = 0; noise < NOISES; noise++) {
+		for (int i = 0; i < 2; i++) {
+			double share = false_share((enum noise)noise, sizes[i], rng);
+
+			print_message("%s, %d units: p <= .01 in %.2f%%\n", noise_names[noise],
+				      sizes[i], 100 * share);
+			assert_true(share <= bound(.013, TRIALS));
+		}
+	}
+	gsl_rng_free(rng);
+}
+
 static void finds_a_drop_of_four_percent(void **state)
 {
 	struct detect_profile p = known_noise(.01);
@@ -141,6 +216,7 @@ int main(void)
 		cmocka_unit_test(unchanged_kernels_raise_no_alarm_without_history),
 		cmocka_unit_test(unchanged_kernels_raise_no_alarm_with_history),
 		cmocka_unit_test(noisy_unchanged_kernels_raise_no_alarm),
+		cmocka_unit_test(odd_noise_raises_no_more_false_alarms_without_history),
 		cmocka_unit_test(finds_a_drop_of_four_percent),
 		cmocka_unit_test(quiet_guest_needs_five_or_eight_units),
 	};
