@@ -202,7 +202,6 @@ static int check_refs(const struct config *c, struct err *e)
 	return 0;
 }
 
-DEFINE_CLEANUP(struct config *, config_free);
 DEFINE_CLEANUP(git_config *, git_config_free);
 DEFINE_CLEANUP(git_config_iterator *, git_config_iterator_free);
 

@@ -2,6 +2,8 @@
 /* Configuration in git-config syntax, read through libgit2, checked against one table of keys. */
 #pragma once
 
+#include "bot/base/cleanup.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,6 +54,7 @@ const struct config_key *config_keys(size_t *ret_n);
  */
 int config_load(const char *path, struct config **ret, struct err *e);
 void config_free(struct config *c);
+DEFINE_CLEANUP(struct config *, config_free);
 
 /*
  * Getters. @name is NULL for sections without one. Asking for a key that is not in the table is a

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-DEFINE_CLEANUP(struct config *, config_free);
 
 int cmd_config(struct cli *cli, int argc, char **argv)
 {

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "bot/base/cleanup.h"
 #include "bot/db/sql.h"
 
 #include <stdbool.h>
@@ -36,6 +37,7 @@ struct db_options {
 /** db_open() - connect. ERR_DB_AWAY, ERR_SCHEMA (statement does not fit), ERR_UNSUPPORTED (old). */
 int db_open(const struct db_options *o, struct db **ret, struct err *e);
 void db_close(struct db *db);
+DEFINE_CLEANUP(struct db *, db_close);
 
 /** struct db_rows - a result; db_rows_done() frees it. @n: rows; @affected: rows changed. */
 struct db_rows {

@@ -8,9 +8,9 @@ struct db;
 struct err;
 
 enum build_state {
-	BUILD_WANTED,
-	BUILD_OK,
-	BUILD_FAILED
+	BUILD_STATE_WANTED,
+	BUILD_STATE_OK,
+	BUILD_STATE_FAILED
 };
 
 /** struct build - a row; build_done() frees it. Texts are "" where there is nothing. */

@@ -99,6 +99,7 @@ int comparison_values(struct db *db, const struct comparison *c, struct comparis
 	*ret = xcalloc(*ret_n, sizeof(**ret));
 	for (int i = 0; i < rows.n; i++)
 		(*ret)[i] = (struct comparison_value){
+			.run = db_i64(&rows, i, 8),
 			.boot = db_i64(&rows, i, 0),
 			.head = !strcmp(db_str(&rows, i, 1), c->head),
 			.metric = xstrdup(db_str(&rows, i, 2)),

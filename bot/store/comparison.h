@@ -43,6 +43,7 @@ int comparison_finish(struct db *db, int64_t id, const char *state, const char *
 
 /** struct comparison_value - one value of a good run, in the order of metric and time. */
 struct comparison_value {
+	int64_t run;
 	int64_t boot;
 	bool head;
 	char *metric;

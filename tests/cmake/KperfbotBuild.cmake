@@ -29,6 +29,8 @@ add_compile_options(${KB_WARNINGS})
 add_compile_options(-fstack-protector-strong -fstack-clash-protection -fcf-protection)
 add_compile_options($<$<CONFIG:RelWithDebInfo>:-D_FORTIFY_SOURCE=2>)
 add_link_options(-Wl,-z,relro,-z,now)
+# Places where tests make the program fail; see bot/base/failpoint.h.
+add_compile_definitions($<$<CONFIG:Debug>:KPERFBOT_WITH_FAILPOINTS>)
 
 # Static programs never carry a sanitizer: its run-time cannot be linked static.
 set(KB_INSTRUMENT "")

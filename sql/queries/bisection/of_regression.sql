@@ -1,2 +1,2 @@
--- The bisection of regression $1. Columns: id, good, bad, result, status.
-SELECT id, good, bad, coalesce(result, '{}'), status FROM bisection WHERE regression = $1
+-- The bisection of regression $1. Columns: id, good, bad, status. No row: there is none.
+SELECT id, good, bad, status FROM bisection WHERE regression = $1

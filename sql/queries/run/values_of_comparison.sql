@@ -1,6 +1,6 @@
 -- All values of good runs of comparison $1, in the order in which they ran. Columns: boot, commit, metric, unit, better, headline, value,
--- place in time.
-SELECT b.id, b.commit, m.metric, m.unit, m.better, m.headline, m.value, extract(epoch FROM b.finished)
+-- place in time, run.
+SELECT b.id, b.commit, m.metric, m.unit, m.better, m.headline, m.value, extract(epoch FROM b.finished), m.run
 FROM boot b JOIN run_metric m ON m.boot = b.id
 WHERE b.comparison = $1::bigint AND b.state = 'done' AND NOT b.excluded
 ORDER BY m.headline DESC, m.metric, b.finished, m.run

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/jobs/bisection_run.h"
+
+#include "bot/base/clock.h"
+#include "bot/base/config.h"
+#include "bot/base/err.h"
+#include "bot/base/strbuf.h"
+#include "bot/build/build.h"
+#include "bot/db/db.h"
+#include "bot/jobs/job_ctx.h"
+#include "bot/watch/mirror.h"
+#include "runners/drivers/driver.h"
+
+#include <git2.h>
+#include <math.h>
+#include <string.h>
+
+int bisection_run_load(struct bisection_run *b, const char *id, struct err *e)
+{
+	int r;
+
+	r = bisection_get(b->c->db, id, &b->row, e);
+	if (r == 0)
+		r = job_get(b->c->db, b->row.job, &b->job, e);
+	if (r < 0)
+		return r;
+	(void)snprintf(b->asked, sizeof(b->asked), "%s", json_str(b->row.status, "asked", ""));
+	(void)snprintf(b->good, sizeof(b->good), "%s", b->row.good);
+	b->now_s = (int64_t)(clock_realtime() / USEC_PER_SEC);
+	b->asked_at = json_i64(b->row.status, "asked_at", b->now_s);
+	return 0;
+}
+
+void bisection_run_done(struct bisection_run *b)
+{
+	bisect_done(&b->state);
+	range_done(&b->range);
+	mirror_free(b->mirror);
+	bisection_done(&b->row);
+	job_done(&b->job);
+	free(b->boots);
+	free(b->values);
+}
+
+DEFINE_CLEANUP(git_repository *, git_repository_free);
+
+int bisection_run_read_range(struct bisection_run *b, struct err *e)
+{
+	_cleanup_(git_repository_freep) git_repository *repo = NULL;
+	_cleanup_(freep) char *dir = job_mirror_dir(b->c);
+	int r;
+
+	r = mirror_open(dir, &b->mirror, e);
+	if (r < 0)
+		return r;
+	if (git_repository_open_bare(&repo, dir) < 0)
+		return err_set(e, ERR_GIT, "could not open mirror '%s'", dir);
+	r = range_read(repo, b->row.good, b->row.bad, NULL, &b->range, e);
+	if (r < 0 || b->range.good_is_ancestor)
+		return r;
+	/* Branches that went apart: the step is looked for behind the point where they did. */
+	if (!b->range.n_merge_bases)
+		return err_set(e, ERR_INVAL, "%.12s and %.12s have no common ancestor", b->row.good,
+			       b->row.bad);
+	(void)snprintf(b->good, sizeof(b->good), "%s", b->range.merge_bases[0]);
+	range_done(&b->range);
+	return range_read(repo, b->good, b->row.bad, NULL, &b->range, e);
+}
+
+const char *bisection_run_hash(const struct bisection_run *b, int commit)
+{
+	return commit == BISECT_GOOD_END ? b->good : b->range.graph.commits[commit].hash;
+}
+
+const char *bisection_run_parent(const struct bisection_run *b, int commit)
+{
+	const struct bisect_commit *c = &b->range.graph.commits[commit];
+
+	return c->n_parents ? b->range.graph.commits[c->parents[0]].hash : b->good;
+}
+
+/* Index in the range, BISECT_GOOD_END, or -2 for a commit that is not in it. */
+static int index_of(const struct bisection_run *b, const char *hash)
+{
+	int i;
+
+	if (!strcmp(hash, b->good))
+		return BISECT_GOOD_END;
+	i = bisect_graph_find(&b->range.graph, hash, NULL);
+	return i < 0 ? -2 : i;
+}
+
+static const struct boot_brief *boot_by_id(const struct bisection_run *b, int64_t id)
+{
+	for (size_t i = 0; i < b->n_boots; i++)
+		if (b->boots[i].id == id)
+			return &b->boots[i];
+	return NULL;
+}
+
+static int read_measured(struct bisection_run *b, struct err *e)
+{
+	size_t n = b->range.graph.n + 1;
+	_cleanup_(freep) const char **commits = xcalloc(n, sizeof(*commits));
+	_cleanup_(freep) int64_t *ids = NULL;
+	size_t n_ids = 0;
+	int r;
+
+	for (size_t i = 0; i + 1 < n; i++)
+		commits[i] = b->range.graph.commits[i].hash;
+	commits[n - 1] = b->good;
+	r = boot_of_job(b->c->db, b->job.id, commits, n, &b->boots, &b->n_boots, e);
+	if (r < 0)
+		return r;
+	ids = xcalloc(b->n_boots, sizeof(*ids));
+	for (size_t i = 0; i < b->n_boots; i++)
+		if (b->boots[i].ok)
+			ids[n_ids++] = b->boots[i].id;
+	r = boot_values(b->c->db, ids, n_ids, b->row.metric, &b->values, &b->n_values, e);
+	if (r < 0)
+		return r;
+	b->ln = true;
+	for (size_t i = 0; i < b->n_values; i++)
+		b->ln &= b->values[i].value > 0;
+	for (size_t i = 0; b->ln && i < b->n_values; i++)
+		b->values[i].value = log(b->values[i].value);
+	return 0;
+}
+
+/* Standard deviation of the boots' means around their commit's mean; 0 when there is no telling. */
+static double boot_noise(const struct bisection_run *b)
+{
+	_cleanup_(freep) double *mean = xcalloc(b->n_boots, sizeof(*mean));
+	_cleanup_(freep) int *n = xcalloc(b->n_boots, sizeof(*n));
+	double ss = 0;
+	int dof = 0;
+
+	for (size_t i = 0; i < b->n_values; i++) {
+		size_t k = (size_t)(boot_by_id(b, b->values[i].boot) - b->boots);
+
+		mean[k] += (b->values[i].value - mean[k]) / ++n[k];
+	}
+	for (size_t i = 0; i < b->n_boots; i++) {
+		double sum = 0;
+		int m = 0;
+
+		for (size_t k = 0; k < b->n_boots; k++) {
+			if (!n[k] || strcmp(b->boots[k].commit, b->boots[i].commit) != 0)
+				continue;
+			sum += mean[k];
+			m++;
+		}
+		if (!n[i] || m < 2)
+			continue;
+		ss += (mean[i] - sum / m) * (mean[i] - sum / m) * m / (m - 1);
+		dof++;
+	}
+	return dof ? sqrt(ss / dof) : 0;
+}
+
+/*
+ * Noise as seen so far, and the step that started the bisection. Without repeated runs in a boot
+ * the two kinds of noise cannot be told apart, so all of it counts as both. The floor keeps a lab
+ * that repeats to the last digit from being believed to the last digit; a twentieth of the step
+ * allows for builds that differ by their layout alone.
+ */
+static struct bisect_params params_of(const struct bisection_run *b)
+{
+	struct bisect_params p = bisect_params_default();
+	double rel = json_f64(b->row.request, "effect", 0);
+	double lo = json_f64(b->row.request, "effect_lo", rel);
+	double hi = json_f64(b->row.request, "effect_hi", rel);
+	double noise = boot_noise(b);
+
+	if (b->ln && rel > -1 && rel != 0) {
+		p.step = log1p(rel);
+		p.step_sd = fabs(log1p(fmax(hi, -0.99)) - log1p(fmax(lo, -0.99))) / 4;
+	}
+	p.sigma = fmax(noise > 0 ? noise : 0.01, 0.001);
+	p.boot_sd = p.sigma / 2;
+	p.commit_sd = fmax(0.15 * p.sigma, fabs(p.step) / 20);
+	p.confidence = config_f64(b->c->config, "bisect", NULL, "confidence");
+	p.max_runs = (int)json_i64(b->row.request, "max_boots",
+				   config_i64(b->c->config, "bisect", NULL, "max-boots")) *
+		     b->job.runs_per_boot;
+	p.cost_build = 4;
+	p.cost_incremental = 0.5;
+	p.cost_boot = 0.1;
+	p.cost_run = 0.1;
+	return p;
+}
+
+static int add_builds(struct bisection_run *b, struct err *e)
+{
+	size_t n = b->range.graph.n;
+	_cleanup_(freep) const char **commits = xcalloc(n, sizeof(*commits));
+	_cleanup_(freep) char *list = NULL;
+	_cleanup_(freep) char *compiler = NULL;
+	struct db_rows rows = { 0 };
+	char hash[65];
+	int r;
+
+	if (!b->job.kconfig[0])
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		commits[i] = b->range.graph.commits[i].hash;
+	list = db_text_array(commits, n);
+	r = job_kconfig_hash(b->c, b->job.kconfig, hash, e);
+	if (r == 0)
+		r = build_compiler(&compiler, e);
+	if (r == 0)
+		r = db_run(b->c->db, SQL_BUILD_STATES, &rows, e, "sss", list, hash, compiler);
+	for (int i = 0; r == 0 && i < rows.n; i++) {
+		int k = index_of(b, db_str(&rows, i, 0));
+
+		r = !strcmp(db_str(&rows, i, 1), "ok")
+			    ? bisect_mark_built(&b->state, k, e)
+			    : bisect_skip(&b->state, k, BISECT_SKIP_BUILD, e);
+	}
+	db_rows_done(&rows);
+	return r;
+}
+
+/*
+ * A commit that failed to boot twice and never ran is skipped; so is one whose benchmark failed
+ * three times. A fault of the lab is neither: the boot is made again.
+ */
+static int add_failures(struct bisection_run *b, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < b->n_boots; i++) {
+		int blamed = 0;
+		int tainted = 0;
+		int ok = 0;
+		int k = index_of(b, b->boots[i].commit);
+
+		for (size_t m = 0; m < b->n_boots; m++) {
+			const struct boot_brief *o = &b->boots[m];
+			enum lab_class class;
+
+			if (strcmp(o->commit, b->boots[i].commit) != 0 || o->wanted)
+				continue;
+			ok += o->ok;
+			if (o->ok || lab_class_find(o->class, &class, NULL) < 0)
+				tainted += !o->ok && !strcmp(o->class, "parse");
+			else if (lab_class_blames_kernel(class))
+				blamed++;
+			else
+				tainted += class == LAB_BENCH_ERROR || class == LAB_BENCH_TIMEOUT ||
+					   class == LAB_OOM;
+		}
+		if (!ok && blamed >= 2)
+			r = bisect_skip(&b->state, k, BISECT_SKIP_BOOT, e);
+		else if (!ok && tainted >= 3)
+			r = bisect_skip(&b->state, k, BISECT_SKIP_TAINTED, e);
+	}
+	return r;
+}
+
+static void count_own(struct bisection_run *b)
+{
+	for (size_t i = 0; i < b->n_boots; i++) {
+		const struct boot_brief *o = &b->boots[i];
+		enum lab_class class;
+
+		if (strcmp(o->bisection, b->row.id) != 0)
+			continue;
+		if (o->wanted)
+			b->waiting++;
+		else if (o->ok)
+			b->lab_failures = 0;
+		else if (lab_class_find(o->class, &class, NULL) == 0 &&
+			 !lab_class_blames_kernel(class))
+			b->lab_failures++;
+	}
+}
+
+int bisection_run_replay(struct bisection_run *b, struct err *e)
+{
+	struct bisect_params params;
+	int r;
+
+	r = read_measured(b, e);
+	if (r < 0)
+		return r;
+	count_own(b);
+	params = params_of(b);
+	r = bisect_init(&b->state, &b->range.graph, &params, e);
+	if (r == 0)
+		r = add_builds(b, e);
+	if (r == 0)
+		r = add_failures(b, e);
+	for (size_t i = 0; r == 0 && i < b->n_values; i++) {
+		const struct boot_brief *boot = boot_by_id(b, b->values[i].boot);
+		int k = index_of(b, boot->commit);
+
+		if (k >= 0 && b->state.skip[k] != BISECT_TESTABLE)
+			continue;
+		r = bisect_add_run(&b->state, k, (int)(boot - b->boots), b->values[i].value, e);
+	}
+	return r;
+}
+
+int bisection_run_fresh(const struct bisection_run *b, const char *hash)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < b->n_boots; i++)
+		n += b->boots[i].ok && !strcmp(b->boots[i].commit, hash) &&
+		     !strcmp(b->boots[i].bisection, b->row.id);
+	return n;
+}
+
+static struct detect_sample *samples_of(const struct bisection_run *b, const char *hash,
+					size_t *ret_n)
+{
+	struct detect_sample *s = xcalloc(b->n_values, sizeof(*s));
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n_values; i++) {
+		const struct boot_brief *boot = boot_by_id(b, b->values[i].boot);
+
+		if (strcmp(boot->commit, hash) != 0 || strcmp(boot->bisection, b->row.id) != 0)
+			continue;
+		s[n++] = (struct detect_sample){
+			.value = b->ln ? exp(b->values[i].value) : b->values[i].value,
+			.boot = (int)(boot - b->boots),
+			.order = (double)(boot - b->boots),
+		};
+	}
+	*ret_n = n;
+	return s;
+}
+
+int bisection_run_effect(struct bisection_run *b, const char *culprit, const char *parent,
+			 struct detect_result *ret, struct err *e)
+{
+	size_t n_head;
+	size_t n_base;
+	_cleanup_(freep) struct detect_sample *head = samples_of(b, culprit, &n_head);
+	_cleanup_(freep) struct detect_sample *base = samples_of(b, parent, &n_base);
+	struct detect_options o = detect_options_default();
+
+	o.single_look = true;
+	o.min_effect = b->job.min_effect;
+	return detect_compare(base, n_base, head, n_head, DETECT_BETTER_NONE, NULL, &o, ret, e);
+}

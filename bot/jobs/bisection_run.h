@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A bisection as the handler sees it: its row, its range, and all that was measured. */
+#pragma once
+
+#include "bisect/bisect.h"
+#include "bot/detect/verdict.h"
+#include "bot/store/boot.h"
+#include "bot/store/comparison.h"
+#include "bot/store/job.h"
+#include "bot/watch/range.h"
+
+struct job_ctx;
+struct mirror;
+
+/**
+ * struct bisection_run - zero it but for @c; bisection_run_done() frees it.
+ * @good: the good end in use: the one asked for, or a merge base of both ends.
+ * @asked: commit whose measurement was asked for last, "" when none is open.
+ * @asked_at: when, seconds since 1970.
+ * @boots: every boot of the job on commits of the range, in the order in which they ran.
+ * @values, @value_boots: ln of the metric (itself when one is not positive), boot index of each.
+ * @waiting: boots of this bisection that have not ended.
+ * @lab_failures: boots of this bisection that the lab spoilt since the last good one.
+ * @step: answer of bisect_next() at hand, or NULL.
+ */
+struct bisection_run {
+	struct job_ctx *c;
+	struct bisection row;
+	struct job job;
+	struct mirror *mirror;
+	struct range range;
+	struct bisect_state state;
+	char good[41];
+	char asked[41];
+	int64_t asked_at;
+	struct boot_brief *boots;
+	size_t n_boots;
+	struct boot_value *values;
+	size_t n_values;
+	bool ln;
+	int waiting;
+	int lab_failures;
+	int64_t now_s;
+	const struct bisect_step *step;
+};
+
+int bisection_run_load(struct bisection_run *b, const char *id, struct err *e);
+
+/** bisection_run_read_range() - commits between the ends. ERR_NOENT, ERR_INVAL: it never will be. */
+int bisection_run_read_range(struct bisection_run *b, struct err *e);
+
+/** bisection_run_replay() - read what was measured and add it to a fresh posterior. */
+int bisection_run_replay(struct bisection_run *b, struct err *e);
+void bisection_run_done(struct bisection_run *b);
+
+/** bisection_run_hash() - hash of an index of the range; belongs to @b. */
+const char *bisection_run_hash(const struct bisection_run *b, int commit);
+
+/** bisection_run_parent() - hash of its first parent in the range, else the good end. */
+const char *bisection_run_parent(const struct bisection_run *b, int commit);
+
+/** bisection_run_fresh() - good boots of @hash that this bisection has made. */
+int bisection_run_fresh(const struct bisection_run *b, const char *hash);
+
+/** bisection_run_effect() - from parent to culprit, by the boots made to verify. */
+int bisection_run_effect(struct bisection_run *b, const char *culprit, const char *parent,
+			 struct detect_result *ret, struct err *e);
+
+/** bisection_run_log_step() - store the step that was open, now that it has ended. */
+int bisection_run_log_step(struct bisection_run *b, struct err *e);
+
+/** bisection_run_status() - what readers see: posterior, steps, boots; a new reference. */
+json_t *bisection_run_status(struct bisection_run *b);
+
+/** bisection_run_result() - the answer; a new reference. */
+json_t *bisection_run_result(struct bisection_run *b, const struct bisect_step *step,
+			     const char *culprit, const char *parent,
+			     const struct detect_result *effect);

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Drive one comparison: builds, boots in turns, verdict, and more boots until the verdict is sure.
+ * Everything is read from the database each time; the handler may be killed and called again at
+ * any point.
+ */
+#include "bot/base/config.h"
+#include "bot/base/err.h"
+#include "bot/base/failpoint.h"
+#include "bot/base/log.h"
+#include "bot/base/strbuf.h"
+#include "bot/db/db.h"
+#include "bot/detect/judged.h"
+#include "bot/detect/verdict_json.h"
+#include "bot/jobs/job_ctx.h"
+#include "bot/jobs/job_need.h"
+#include "bot/store/boot.h"
+#include "bot/store/comparison.h"
+#include "bot/store/job.h"
+#include "runners/drivers/driver.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Boots of a side that may fail before we give up on it. */
+#define MAX_FAILED 4
+
+struct side {
+	const char *commit;
+	int64_t build;
+	enum need_state need;
+	int ok, failed, blamed;
+	char why[256]; /* class and detail of the last failed boot */
+};
+
+struct detection {
+	struct job_ctx *c;
+	struct comparison cmp;
+	struct job job;
+	struct side base, head;
+	int waiting;
+};
+
+static void detection_done(struct detection *d)
+{
+	comparison_done(&d->cmp);
+	job_done(&d->job);
+}
+
+static int end(struct detection *d, const char *state, const char *verdict, const char *detail,
+	       struct err *e)
+{
+	log_info("comparison ended", lf_i64("COMPARISON_ID", d->cmp.id),
+		 lf_str("STATE", verdict ? verdict : state), lf_str("ERROR", detail));
+	return comparison_finish(d->c->db, d->cmp.id, state, verdict, detail, e);
+}
+
+static int count_boots(struct detection *d, struct err *e)
+{
+	struct boot_brief *boots;
+	size_t n;
+	int r;
+
+	r = boot_of_comparison(d->c->db, d->cmp.id, &boots, &n, e);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		struct side *s = !strcmp(boots[i].commit, d->cmp.head) ? &d->head : &d->base;
+		enum lab_class class;
+
+		if (boots[i].wanted) {
+			d->waiting++;
+		} else if (boots[i].ok) {
+			s->ok++;
+		} else if (boots[i].class[0]) {
+			s->failed++;
+			if (lab_class_find(boots[i].class, &class, NULL) == 0)
+				s->blamed += lab_class_blames_kernel(class);
+			(void)snprintf(s->why, sizeof(s->why), "%s: %.200s", boots[i].class,
+				       boots[i].detail);
+		}
+	}
+	free(boots);
+	return 0;
+}
+
+/* In turns, A B B A: a drift of the machine falls on both sides alike. */
+static int order_boots(struct detection *d, int want, struct err *e)
+{
+	int need[2] = { want - d->base.ok, want - d->head.ok };
+	struct side *sides[2] = { &d->base, &d->head };
+	int r = 0;
+
+	for (int i = 0; r == 0 && (need[0] > 0 || need[1] > 0); i++) {
+		for (int k = 0; r == 0 && k < 2; k++) {
+			int s = (i + k) % 2;
+			struct boot_order o = { .commit = sides[s]->commit,
+						.build = sides[s]->build,
+						.job = d->job.id,
+						.comparison = d->cmp.id,
+						.runs = d->job.runs_per_boot };
+
+			if (need[s]-- > 0)
+				r = boot_order(d->c->db, &o, d->job.group, true, e);
+		}
+	}
+	return r;
+}
+
+static int fill_runs(struct detection *d, struct runs *base, struct runs *head, struct err *e)
+{
+	struct comparison_value *v;
+	int64_t *run_ids;
+	size_t *run_index;
+	size_t n_runs = 0;
+	size_t n;
+	int r;
+
+	r = comparison_values(d->c->db, &d->cmp, &v, &n, e);
+	if (r < 0)
+		return r;
+	run_ids = xcalloc(n, sizeof(*run_ids));
+	run_index = xcalloc(n, sizeof(*run_index));
+	base->kernel = xstrdup(d->cmp.base);
+	head->kernel = xstrdup(d->cmp.head);
+	for (size_t i = 0; i < n; i++) {
+		struct runs *side = v[i].head ? head : base;
+		struct runs_metric *m = runs_metric_get(side, v[i].metric);
+		size_t k = 0;
+
+		if (!m->described) {
+			free(m->unit);
+			m->unit = xstrdup(v[i].unit);
+			m->better = (enum detect_better)detect_better_parse(v[i].better);
+			m->headline = !strcmp(v[i].metric, d->job.metric);
+			m->described = true;
+		}
+		while (k < n_runs && run_ids[k] != v[i].run)
+			k++;
+		if (k == n_runs) {
+			char boot[24];
+
+			(void)snprintf(boot, sizeof(boot), "%lld", (long long)v[i].boot);
+			run_ids[k] = v[i].run;
+			run_index[k] = runs_add(side, boot, v[i].at);
+			n_runs++;
+		}
+		runs_add_value(side, m, run_index[k], v[i].value);
+	}
+	free(run_ids);
+	free(run_index);
+	comparison_values_free(v, n);
+	return 0;
+}
+
+static struct detect_options options_of(const struct detection *d)
+{
+	struct detect_options o = detect_options_default();
+
+	o.alpha = config_f64(d->c->config, "detect", NULL, "level");
+	o.target_effect = config_f64(d->c->config, "detect", NULL, "target-effect");
+	o.min_effect = d->job.min_effect;
+	return o;
+}
+
+/* A regression, and the bisection that looks for its commit. */
+static int found_regression(struct detection *d, const struct detect_result *res, struct err *e)
+{
+	struct regression reg = { .tree = d->cmp.tree,
+				  .branch = d->cmp.branch,
+				  .job = d->job.id,
+				  .comparison = d->cmp.id,
+				  .metric = d->job.metric,
+				  .rel = res->rel,
+				  .lo = res->lo,
+				  .hi = res->hi,
+				  .level = res->level };
+	char why[160];
+	int r;
+
+	memcpy(reg.base, d->cmp.base, sizeof(reg.base));
+	memcpy(reg.head, d->cmp.head, sizeof(reg.head));
+	(void)snprintf(why, sizeof(why), "%s %+.1f%% on %d + %d boots", reg.metric, 100 * res->rel,
+		       res->base.boots, res->head.boots);
+	r = regression_add(d->c->db, &reg, why, e);
+	if (r <= 0)
+		return r;
+	log_info("regression found", lf_str("REGRESSION_ID", reg.id), lf_str("METRIC", reg.metric),
+		 lf_str("COMMIT", reg.head));
+	return bisection_add(d->c->db, &reg, e);
+}
+
+static int conclude(struct detection *d, const struct detect_result *res, const char *evidence,
+		    struct err *e)
+{
+	struct comparison_effect effect = { res->rel, res->lo, res->hi, res->p };
+	const char *verdict = detect_verdict_name(res->verdict);
+	int look = res->more_units > d->cmp.look ? res->more_units : d->cmp.look;
+	int r;
+
+	r = comparison_look(d->c->db, d->cmp.id, look, evidence, verdict, &effect, e);
+	if (r < 0)
+		return r;
+	if (res->more_units > 0)
+		return order_boots(d, res->more_units, e);
+	if (res->verdict == DETECT_REGRESSION) {
+		r = found_regression(d, res, e);
+		if (r < 0)
+			return r;
+	}
+	return end(d, "done", verdict, NULL, e);
+}
+
+static int judge(struct detection *d, struct err *e)
+{
+	_cleanup_(runs_done) struct runs base = { 0 };
+	_cleanup_(runs_done) struct runs head = { 0 };
+	_cleanup_(judged_done) struct judged judged = { 0 };
+	_cleanup_(json_decrefp) json_t *json = NULL;
+	_cleanup_(freep) char *evidence = NULL;
+	struct detect_options o = options_of(d);
+	struct judged_plan plan = { .options = &o };
+	int r;
+
+	r = fill_runs(d, &base, &head, e);
+	if (r == 0)
+		r = judged_compare(&base, &head, &plan, &judged, e);
+	if (r < 0)
+		return r;
+	json = judged_json(&judged, &base, &head);
+	evidence = json_text(json);
+	vec_foreach (m, &judged.metrics)
+		if (!strcmp(m->name, d->job.metric))
+			return conclude(d, &m->result, evidence, e);
+	return end(d, "failed", NULL, "the headline metric was not measured on both sides", e);
+}
+
+static const char *cannot_boot(struct detection *d, char *buf, size_t size)
+{
+	struct side *sides[2] = { &d->base, &d->head };
+
+	for (int i = 0; i < 2; i++) {
+		struct side *s = sides[i];
+
+		if (!(s->blamed >= 2 && !s->ok) && s->failed < MAX_FAILED + s->ok)
+			continue;
+		(void)snprintf(buf, size, "%s %.12s cannot be measured: %s", i ? "head" : "base",
+			       s->commit, s->why);
+		return buf;
+	}
+	return NULL;
+}
+
+static int advance(struct db *db, void *arg, struct err *e)
+{
+	struct detection *d = arg;
+	struct detect_options o = options_of(d);
+	char why[400];
+	int r;
+
+	(void)db;
+	r = need_build(d->c, &d->job, d->base.commit, &d->base.build, &d->base.need, e);
+	if (r == 0)
+		r = need_build(d->c, &d->job, d->head.commit, &d->head.build, &d->head.need, e);
+	if (r < 0)
+		return r;
+	if (d->base.need == NEED_FAILED || d->head.need == NEED_FAILED) {
+		(void)snprintf(why, sizeof(why), "%s does not build",
+			       d->head.need == NEED_FAILED ? "head" : "base");
+		r = end(d, "failed", NULL, why, e);
+	} else if (d->base.need == NEED_WAIT || d->head.need == NEED_WAIT || d->waiting) {
+		r = 0; /* woken when it ends */
+	} else if (cannot_boot(d, why, sizeof(why))) {
+		r = end(d, "failed", NULL, why, e);
+	} else {
+		int look = d->cmp.look ? d->cmp.look : detect_next_look(&o, false, 0);
+
+		if (!d->cmp.look)
+			r = comparison_look(d->c->db, d->cmp.id, look, NULL, NULL, NULL, e);
+		if (r == 0 && d->base.ok >= look && d->head.ok >= look)
+			r = judge(d, e);
+		else if (r == 0)
+			r = order_boots(d, look, e);
+	}
+	FAILPOINT("detect.before_commit");
+	return r < 0 ? r : job_finish(d->c, e);
+}
+
+int job_detect(struct job_ctx *c, struct err *e)
+{
+	_cleanup_(detection_done) struct detection d = { .c = c };
+	int r;
+
+	r = comparison_get(c->db, json_i64(c->payload, "comparison", 0), &d.cmp, e);
+	if (r == 0 && !d.cmp.open)
+		return job_finish(c, e);
+	if (r == 0)
+		r = job_get(c->db, d.cmp.job, &d.job, e);
+	d.base.commit = d.cmp.base;
+	d.head.commit = d.cmp.head;
+	if (r == 0)
+		r = count_boots(&d, e);
+	return r < 0 ? r : db_tx(c->db, advance, &d, e);
+}

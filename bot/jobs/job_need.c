@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/jobs/job_need.h"
+
+#include "bot/base/config.h"
+#include "bot/base/err.h"
+#include "bot/base/strbuf.h"
+#include "bot/build/build.h"
+#include "bot/jobs/job_ctx.h"
+#include "bot/store/build.h"
+#include "bot/store/job.h"
+
+static size_t count(const char **list)
+{
+	size_t n = 0;
+
+	while (list[n])
+		n++;
+	return n;
+}
+
+int job_kconfig_hash(const struct job_ctx *c, const char *name, char ret[65], struct err *e)
+{
+	_cleanup_(freep) const char **fragments = NULL;
+	int r;
+
+	ret[0] = '\0';
+	if (!name[0])
+		return 0;
+	if (!config_has(c->config, "kconfig", name))
+		return err_set(e, ERR_CONFIG,
+			       "there is no [kconfig \"%s\"] in the configuration any more", name);
+	fragments = config_all(c->config, "kconfig", name, "fragment");
+	r = build_kconfig_hash(config_str(c->config, "kconfig", name, "base"), fragments,
+			       count(fragments), ret, e);
+	return r < 0 ? err_wrap(e, "kconfig '%s'", name) : 0;
+}
+
+int need_build(struct job_ctx *c, const struct job *job, const char *commit, int64_t *ret_build,
+	       enum need_state *ret, struct err *e)
+{
+	_cleanup_(freep) char *compiler = NULL;
+	enum build_state state;
+	char hash[65];
+	int r;
+
+	*ret_build = 0;
+	*ret = NEED_READY;
+	if (!job->kconfig[0])
+		return 0;
+	r = job_kconfig_hash(c, job->kconfig, hash, e);
+	if (r == 0)
+		r = build_compiler(&compiler, e);
+	if (r == 0)
+		r = build_want(c->db, commit, job->kconfig, hash, compiler, ret_build, &state, e);
+	if (r < 0)
+		return r;
+	*ret = state == BUILD_STATE_OK	     ? NEED_READY
+	       : state == BUILD_STATE_FAILED ? NEED_FAILED
+					     : NEED_WAIT;
+	return 0;
+}

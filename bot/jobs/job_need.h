@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What planner, detection and bisection need before they can measure a commit: its build. */
+#pragma once
+
+#include <stdint.h>
+
+struct err;
+struct job;
+struct job_ctx;
+
+enum need_state {
+	NEED_READY,  /* can be booted now */
+	NEED_WAIT,   /* being built; we are woken when it ends */
+	NEED_FAILED, /* cannot be built */
+};
+
+/**
+ * need_build() - the build of @commit for @job; asked for when there is none.
+ * @ret_build: its row, 0 on machines that boot nothing (always NEED_READY).
+ */
+int need_build(struct job_ctx *c, const struct job *job, const char *commit, int64_t *ret_build,
+	       enum need_state *ret, struct err *e);
