@@ -69,7 +69,7 @@ int collect_copy(const char *dir, const char *path, size_t max, const char *to, 
 
 int collect_build_id(const char *dir, const char *path, char ret[129], struct err *e)
 {
-	size_t size;
+	size_t size = 0;
 	_cleanup_(closep) int fd = collect_open(dir, path, (size_t)4 << 30, &size, e);
 	void *map;
 	int r;

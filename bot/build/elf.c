@@ -39,11 +39,11 @@ static bool find_in_notes(const unsigned char *p, size_t len, char ret[129])
 			return false;
 		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && memcmp(p, "GNU", 4) == 0 &&
 		    n.n_descsz > 0 && n.n_descsz <= BUILD_ID_MAX) {
-			for (uint32_t i = 0; i < n.n_descsz; i++) {
+			for (size_t i = 0; i < n.n_descsz; i++) {
 				ret[2 * i] = digits[p[name_len + i] >> 4];
 				ret[2 * i + 1] = digits[p[name_len + i] & 15];
 			}
-			ret[2 * n.n_descsz] = '\0';
+			ret[2 * (size_t)n.n_descsz] = '\0';
 			return true;
 		}
 		p += name_len + desc_len;

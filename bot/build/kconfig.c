@@ -84,9 +84,12 @@ static bool has_line(const char *config, const char *line, size_t len)
 /* Does some line give @sym a value? */
 static bool is_set(const char *config, const char *sym, size_t n)
 {
-	_cleanup_(freep) char *head = xasprintf("\n%.*s=", (int)n, sym);
+	_cleanup_(freep) char *head = xasprintf("%.*s=", (int)n, sym);
 
-	return strncmp(config, head + 1, strlen(head + 1)) == 0 || strstr(config, head);
+	for (const char *p = config; (p = strstr(p, head)); p++)
+		if (p == config || p[-1] == '\n')
+			return true;
+	return false;
 }
 
 void kconfig_check_effect(const char *config, const char *fragment, struct build_result *r)

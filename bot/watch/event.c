@@ -40,12 +40,12 @@ static const struct mirror_head **sorted(const struct mirror_head *heads, size_t
 	return v;
 }
 
-static struct mirror_event make(enum mirror_event_kind kind, const struct mirror_head *old,
-				const struct mirror_head *new)
+static struct mirror_event make(enum mirror_event_kind kind, const char *branch,
+				const struct mirror_head *old, const struct mirror_head *new)
 {
 	struct mirror_event ev = { .kind = kind };
 
-	ev.branch = xstrdup(old ? old->branch : new->branch);
+	ev.branch = xstrdup(branch);
 	if (old)
 		memcpy(ev.old_hash, old->hash, sizeof(ev.old_hash));
 	if (new)
@@ -69,15 +69,19 @@ int mirror_events(const struct mirror_head *old_heads, size_t n_old,
 		int c = i == n_old ? 1 : j == n_new ? -1 : strcmp(a[i]->branch, b[j]->branch);
 
 		if (c < 0) {
-			vec_push(&v, make(MIRROR_DELETED, a[i++], NULL));
+			vec_push(&v, make(MIRROR_DELETED, a[i]->branch, a[i], NULL));
+			i++;
 		} else if (c > 0) {
-			vec_push(&v, make(first_time ? MIRROR_FIRST : MIRROR_NEW, NULL, b[j++]));
+			vec_push(&v, make(first_time ? MIRROR_FIRST : MIRROR_NEW, b[j]->branch,
+					  NULL, b[j]));
+			j++;
 		} else {
 			if (strcmp(a[i]->hash, b[j]->hash) != 0) {
 				r = is_ancestor(arg, a[i]->hash, b[j]->hash, e);
 				if (r < 0)
 					break;
-				vec_push(&v, make(r ? MIRROR_MOVED : MIRROR_FORCED, a[i], b[j]));
+				vec_push(&v, make(r ? MIRROR_MOVED : MIRROR_FORCED, b[j]->branch,
+						  a[i], b[j]));
 			}
 			i++;
 			j++;

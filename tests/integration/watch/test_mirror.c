@@ -396,9 +396,10 @@ static void runs_no_hook_and_no_config_of_others(void **state)
 	run("mkdir -p m/hooks; printf '#!/bin/sh\\ntouch %s\\n' >m/hooks/reference-transaction; "
 	    "chmod +x m/hooks/*",
 	    made);
-	assert_int_equal(setenv("GIT_DIR", "/nonexistent", 1), 0);
+	assert_int_equal(setenv("GIT_DIR", "/nonexistent", 1),
+			 0); /* NOLINT(concurrency-mt-unsafe) */
 	assert_true(fetch(all).changed);
-	assert_int_equal(unsetenv("GIT_DIR"), 0);
+	assert_int_equal(unsetenv("GIT_DIR"), 0); /* NOLINT(concurrency-mt-unsafe) */
 	assert_int_equal(stat(made, &st), -1);
 }
 

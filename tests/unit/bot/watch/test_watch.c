@@ -165,7 +165,7 @@ static struct mirror_head head(const char *branch, const char *hash)
 {
 	struct mirror_head h = { .branch = xstrdup(branch) };
 
-	(void)strcpy(h.hash, hash);
+	memcpy(h.hash, hash, sizeof(h.hash));
 	return h;
 }
 
