@@ -41,6 +41,9 @@ const struct bisect_node *bisect_eval_node(const struct bisect_eval *v, int comm
 	return NULL;
 }
 
+/* Less than this share of the step that was reported is not what is searched for. */
+#define STEP_LEAST 0.25
+
 /* The prior of the step by its size in cells; a step that is not known may go either way. */
 static void step_prior(struct bisect_eval *v, const struct bisect_params *p)
 {
@@ -53,7 +56,7 @@ static void step_prior(struct bisect_eval *v, const struct bisect_params *p)
 		double z = sd > 0 ? ((double)i * v->h - fabs(p->step)) / sd : 0;
 		double density = exp(-0.5 * z * z) * (i == 0 ? 0.5 : 1);
 
-		if (density < 1e-12)
+		if (density < 1e-12 || (double)i * v->h < STEP_LEAST * fabs(p->step))
 			density = 0;
 		v->step_up[i] = p->step >= 0 ? density : 0;
 		v->step_down[i] = p->step <= 0 ? density : 0;
