@@ -97,13 +97,21 @@ static int talk(struct link *l, const struct serve_opts *opts)
 	return do_job(l, opts, &job);
 }
 
+static void on_child(int sig)
+{
+	(void)sig;
+}
+
 int serve(const struct serve_opts *opts)
 {
+	/* A signal without a handler does not end a ppoll(), even where it is let through. */
+	const struct sigaction child = { .sa_handler = on_child };
 	struct link l = { .in = opts->in, .out = opts->out };
 	sigset_t block;
 	int status;
 
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)sigaction(SIGCHLD, &child, NULL);
 	(void)sigemptyset(&block);
 	(void)sigaddset(&block, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &block, NULL);

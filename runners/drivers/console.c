@@ -156,25 +156,26 @@ static void keep(struct console *c, const char *p, size_t len)
 
 void console_add(struct console *c, const void *data, size_t len)
 {
-	const char *p = data;
-	size_t start = 0;
+	const char *p = data, *end = p + len;
 
 	if (!len)
 		return;
 	keep(c, p, len);
-	for (size_t i = 0; i <= len; i++) {
-		size_t n = i - start, room = LINE_MAX_BYTES - c->line.len;
+	while (p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t n = (size_t)((nl ? nl : end) - p), room = LINE_MAX_BYTES - c->line.len;
 
-		if (i < len && p[i] != '\n')
-			continue;
-		if (n)
-			strbuf_add(&c->line, p + start, n < room ? n : room);
-		line_match(c);
-		start = i + 1;
-		if (i < len) {
-			strbuf_reset(&c->line);
-			c->line_sign = CONSOLE_NONE;
+		/* A line that is full already cannot come to mean anything else. */
+		if (n && room) {
+			strbuf_add(&c->line, p, n < room ? n : room);
+			line_match(c);
 		}
+		p += n;
+		if (!nl)
+			break;
+		p++;
+		strbuf_reset(&c->line);
+		c->line_sign = CONSOLE_NONE;
 	}
 }
 

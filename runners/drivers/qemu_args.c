@@ -55,7 +55,11 @@ static void add_common(struct qemu_args *a, const struct lab_machine *m, enum qe
 		add2(a, "-cpu", xstrdup("host"));
 	} else {
 		add2(a, "-accel", xstrdup(accel == QEMU_ICOUNT ? "tcg,thread=single" : "tcg"));
-		add2(a, "-cpu", xstrdup("max"));
+		/*
+		 * A string instruction counts once per step. With ERMS the kernel clears pages byte
+		 * by byte, and 4096 counted steps would hide everything else of a page fault.
+		 */
+		add2(a, "-cpu", xstrdup(accel == QEMU_ICOUNT ? "max,erms=off,fsrm=off" : "max"));
 	}
 	if (accel == QEMU_ICOUNT) {
 		int shift = m->icount_shift > 0 ? m->icount_shift : ICOUNT_SHIFT_DEFAULT;

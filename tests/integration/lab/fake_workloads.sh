@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Takes the place of kperfbot-workloads; its first argument would be the name of the test.
+case $FAKE_WORKLOADS_MODE in
+ok) echo "testcase:$*" && echo "a remark" >&2 ;;
+status) echo "before" && exit 3 ;;
+signal) kill -TERM $$ ;;
+forever) echo "before" && exec sleep 1000 ;;
+leaves-children)
+	setsid sh -c 'exec sleep 1000' &
+	echo "$!" >"$FAKE_WORKLOADS_PIDS"
+	echo "testcase:$*"
+	;;
+flood) exec head -c 17825792 /dev/zero ;;
+aslr) cat /proc/self/personality ;;
+kills-agent) kill -KILL $PPID ;;
+esac
