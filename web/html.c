@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "web/html.h"
+
+#include "bot/base/utf8.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+static bool is_void(const char *tag)
+{
+	return !strcmp(tag, "meta") || !strcmp(tag, "link") || !strcmp(tag, "br") ||
+	       !strcmp(tag, "hr") || !strcmp(tag, "input") || !strcmp(tag, "img");
+}
+
+static void end_start_tag(struct html *h)
+{
+	if (!h->in_tag)
+		return;
+	h->in_tag = false;
+	strbuf_addch(&h->out, '>');
+	if (is_void(h->open[h->depth - 1]))
+		h->depth--;
+}
+
+void html_doctype(struct html *h)
+{
+	strbuf_addstr(&h->out, "<!doctype html>\n");
+}
+
+void html_open(struct html *h, const char *tag)
+{
+	end_start_tag(h);
+	assert(h->depth < HTML_DEPTH);
+	h->open[h->depth++] = tag;
+	strbuf_addch(&h->out, '<');
+	strbuf_addstr(&h->out, tag);
+	h->in_tag = true;
+}
+
+/* A line break after these keeps the source readable and changes nothing on the page. */
+static bool is_block(const char *tag)
+{
+	static const char *const blocks[] = { "p",   "div",  "li",  "tr",    "table", "section",
+					      "h1",  "h2",   "h3",  "ul",    "thead", "tbody",
+					      "svg", "main", "nav", "header" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++)
+		if (!strcmp(tag, blocks[i]))
+			return true;
+	return false;
+}
+
+void html_close(struct html *h)
+{
+	const char *tag;
+
+	end_start_tag(h);
+	assert(h->depth > 0);
+	tag = h->open[--h->depth];
+	strbuf_addf(&h->out, "</%s>%s", tag, is_block(tag) ? "\n" : "");
+}
+
+void html_close_to(struct html *h, size_t depth)
+{
+	end_start_tag(h);
+	while (h->depth > depth)
+		html_close(h);
+}
+
+/* One character from @p: its length in bytes and code point; U+FFFD for a byte that is no UTF-8. */
+static size_t decode(const unsigned char *p, size_t left, uint32_t *ret)
+{
+	size_t n = utf8_length((const char *)p, left);
+
+	*ret = 0xfffd;
+	if (n == 0)
+		return 1;
+	*ret = n == 1 ? p[0] : p[0] & (0x7fU >> n);
+	for (size_t i = 1; i < n; i++)
+		*ret = *ret << 6 | (p[i] & 0x3f);
+	return n;
+}
+
+static bool is_hiding(uint32_t c)
+{
+	return (c >= 0x80 && c < 0xa0) || c == 0xad || c == 0x61c || c == 0x180e || c == 0x200b ||
+	       c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+	       (c >= 0xe0000 && c <= 0xe0fff);
+}
+
+/* One character in visible form; the caller deals with what HTML needs. */
+static size_t add_visible(struct strbuf *b, const unsigned char *p, size_t left)
+{
+	uint32_t c;
+	size_t n = decode(p, left, &c);
+
+	if (c == '\n' || c == '\t') {
+		strbuf_addch(b, (char)c);
+	} else if (c < 0x20 || c == 0x7f) {
+		/* U+2400… are pictures of the control characters. */
+		unsigned pic = c == 0x7f ? 0x21 : c;
+
+		strbuf_addf(b, "\xe2\x90%c", (char)(0x80 + pic));
+	} else if ((c & 0xfffe) == 0xfffe || c == 0xfffd) {
+		strbuf_addstr(b, "\xef\xbf\xbd");
+	} else if (is_hiding(c)) {
+		strbuf_addf(b, "[U+%04X]", c);
+	} else {
+		strbuf_add(b, p, n);
+	}
+	return n;
+}
+
+void text_visible(struct strbuf *ret, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len;)
+		i += add_visible(ret, (const unsigned char *)text + i, len - i);
+}
+
+static void escape(struct strbuf *b, const char *text, size_t len, size_t max)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t i = 0;
+
+	for (; i < len && max > 0; max--) {
+		switch (p[i]) {
+		case '<':
+			strbuf_addstr(b, "&lt;");
+			i++;
+			break;
+		case '>':
+			strbuf_addstr(b, "&gt;");
+			i++;
+			break;
+		case '&':
+			strbuf_addstr(b, "&amp;");
+			i++;
+			break;
+		case '"':
+			strbuf_addstr(b, "&quot;");
+			i++;
+			break;
+		case '\'':
+			strbuf_addstr(b, "&#39;");
+			i++;
+			break;
+		default:
+			i += add_visible(b, p + i, len - i);
+		}
+	}
+	if (i < len)
+		strbuf_addstr(b, "\xe2\x80\xa6");
+}
+
+void html_attr(struct html *h, const char *name, const char *value)
+{
+	assert(h->in_tag);
+	if (!value)
+		return;
+	strbuf_addf(&h->out, " %s=\"", name);
+	escape(&h->out, value, strlen(value), SIZE_MAX);
+	strbuf_addch(&h->out, '"');
+}
+
+void html_attrf(struct html *h, const char *name, const char *fmt, ...)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	html_attr(h, name, strbuf_str(&b));
+}
+
+void html_href(struct html *h, const char *before, const char *value, const char *after)
+{
+	assert(h->in_tag);
+	strbuf_addf(&h->out, " href=\"%s", before);
+	for (const char *s = value; s && *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+		    c == '-' || c == '.' || c == '_' || c == '~')
+			strbuf_addch(&h->out, *s);
+		else
+			strbuf_addf(&h->out, "%%%02X", c);
+	}
+	strbuf_addstr(&h->out, after ? after : "");
+	strbuf_addch(&h->out, '"');
+}
+
+void html_textn(struct html *h, const char *text, size_t len)
+{
+	end_start_tag(h);
+	escape(&h->out, text, len, SIZE_MAX);
+}
+
+void html_text(struct html *h, const char *text)
+{
+	html_textn(h, text, strlen(text));
+}
+
+void html_short(struct html *h, const char *text, size_t max)
+{
+	end_start_tag(h);
+	escape(&h->out, text, strlen(text), max);
+}
+
+static void html_vtextf(struct html *h, const char *fmt, va_list ap)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	strbuf_vaddf(&b, fmt, ap);
+	html_text(h, strbuf_str(&b));
+}
+
+void html_textf(struct html *h, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	html_vtextf(h, fmt, ap);
+	va_end(ap);
+}
+
+void html_div(struct html *h, const char *tag, const char *class)
+{
+	html_open(h, tag);
+	html_attr(h, "class", class);
+}
+
+void html_el(struct html *h, const char *tag, const char *class, const char *text)
+{
+	html_div(h, tag, class);
+	html_text(h, text);
+	html_close(h);
+}
+
+void html_elf(struct html *h, const char *tag, const char *class, const char *fmt, ...)
+{
+	va_list ap;
+
+	html_div(h, tag, class);
+	va_start(ap, fmt);
+	html_vtextf(h, fmt, ap);
+	va_end(ap);
+	html_close(h);
+}
+
+char *html_take(struct html *h)
+{
+	html_close_to(h, 0);
+	return strbuf_take(&h->out);
+}
+
+void html_done(struct html *h)
+{
+	strbuf_done(&h->out);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/base/cleanup.h"
+#include "bot/base/err.h"
+#include "bot/base/parse.h"
+#include "bot/base/strbuf.h"
+#include "web/web.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define BACKLOG 511
+
+static int bad(const char *listen, struct err *e)
+{
+	return err_set(e, ERR_INVAL,
+		       "web.listen '%s' is not an address and port such as 127.0.0.1:8080, "
+		       "[::1]:8080 or *:8080",
+		       listen);
+}
+
+/* Host and port as text; "" is any address. */
+static int split(const char *listen, char **ret_host, char **ret_port, struct err *e)
+{
+	const char *colon = strrchr(listen, ':');
+	size_t n = colon ? (size_t)(colon - listen) : 0;
+	int64_t port;
+
+	if (!colon || parse_i64(colon + 1, 0, 65535, &port, NULL) < 0)
+		return bad(listen, e);
+	if (n >= 2 && listen[0] == '[' && listen[n - 1] == ']')
+		*ret_host = xstrndup(listen + 1, n - 2);
+	else if (memchr(listen, ':', n))
+		return bad(listen, e);
+	else
+		*ret_host = xstrndup(listen, n == 1 && listen[0] == '*' ? 0 : n);
+	*ret_port = xstrdup(colon + 1);
+	return 0;
+}
+
+static int bind_one(const struct addrinfo *ai, int *ret_fd)
+{
+	_cleanup_(closep) int fd =
+		socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const int on = 1;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
+		return -errno;
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+int web_listen(const char *listen, int *ret_fd, uint16_t *ret_port, struct err *e)
+{
+	_cleanup_(freep) char *host = NULL, *port = NULL;
+	struct addrinfo hints = { .ai_family = AF_UNSPEC,
+				  .ai_socktype = SOCK_STREAM,
+				  .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
+	struct addrinfo *list = NULL;
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	int r;
+
+	r = split(listen, &host, &port, e);
+	if (r < 0)
+		return r;
+	r = getaddrinfo(*host ? host : NULL, port, &hints, &list);
+	if (r != 0)
+		return err_set(e, ERR_INVAL, "web.listen '%s': %s", listen, gai_strerror(r));
+	r = -EADDRNOTAVAIL;
+	for (const struct addrinfo *ai = list; ai && r < 0; ai = ai->ai_next)
+		r = bind_one(ai, ret_fd);
+	freeaddrinfo(list);
+	if (r == -EADDRINUSE)
+		return err_set(
+			e, ERR_IO,
+			"web.listen '%s': the port is in use by another program; stop it, or "
+			"set listen in section [web] to a free port",
+			listen);
+	if (r < 0)
+		return err_errno(e, -r, "web.listen '%s'", listen);
+	if (getsockname(*ret_fd, (struct sockaddr *)&sa, &len) < 0)
+		return err_errno(e, errno, "could not read the listening port");
+	*ret_port = ntohs(sa.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&sa)->sin6_port
+						   : ((struct sockaddr_in *)&sa)->sin_port);
+	return 0;
+}

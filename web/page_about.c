@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/base/config.h"
+#include "web/parts.h"
+#include "web/request.h"
+
+#include <string.h>
+
+int load_about(struct request *q, json_t **ret, struct err *e)
+{
+	(void)e;
+	*ret = json_object();
+	json_set_str(*ret, "name", "kperfbot");
+	json_set_str(*ret, "version", KPERFBOT_VERSION);
+	json_set_str(*ret, "url", config_str(q->o->config, "kperfbot", NULL, "url"));
+	json_set_str(*ret, "operator", config_str(q->o->config, "mail", NULL, "operator"));
+	return 0;
+}
+
+static void para(struct html *h, const char *text)
+{
+	html_el(h, "p", NULL, text);
+}
+
+void render_about(struct request *q, struct html *h, const json_t *j)
+{
+	page_begin(q, h, "About", "/about");
+	html_el(h, "h1", NULL, "About");
+	para(h,
+	     "kperfbot watches kernel git trees, builds and boots their commits on lab machines, runs "
+	     "benchmarks, and tells with statistics whether a commit changed performance. It "
+	     "bisects a change for the worse by itself and mails a report that can be checked, "
+	     "reproduced and answered.");
+	part_h2(h, "numbers", "How to read the numbers");
+	para(h,
+	     "A change is the difference of the head from the base as a share of the base; the interval "
+	     "beside it is what the runs allow. Both sides are measured interleaved on the same "
+	     "machine, each on several boots, and a change is confirmed by fresh runs before "
+	     "anything is said about it. P is the probability that a commit is the first bad one, "
+	     "given all measurements of its bisection. A metric that was not measured has no value; "
+	     "it is never zero.");
+	part_h2(h, "interface", "For programs");
+	html_open(h, "p");
+	html_text(h, "Each page has a JSON form: put ");
+	html_el(h, "code", NULL, ".json");
+	html_text(h, " behind its address, or ");
+	html_el(h, "code", NULL, "/api/v1");
+	html_text(h, " before it. ");
+	html_el(h, "code", NULL, "POST /api/v1/bisects");
+	html_text(
+		h,
+		" with a bearer token asks for a bisection. Fractions are no percent, times are RFC "
+		"3339 UTC, a key that is absent is unknown.");
+	html_close(h);
+	part_h2(h, "people", "People");
+	html_open(h, "p");
+	if (json_str(j, "operator", NULL)) {
+		html_text(h, "This instance is run by ");
+		html_text(h, json_str(j, "operator", ""));
+		html_text(h, ".");
+	} else {
+		html_text(h, "The operator of this instance has not given an address.");
+	}
+	html_close(h);
+	html_elf(h, "p", "dim", "kperfbot %s, free software under the GNU GPL, version 3 or later.",
+		 json_str(j, "version", ""));
+	page_end(q, h);
+}

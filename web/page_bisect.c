@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/store/page_read.h"
+#include "web/parts.h"
+#include "web/request.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Candidates shown one by one; the rest is summed up. */
+#define MAX_BARS 60
+
+int load_bisect(struct request *q, json_t **ret, struct err *e)
+{
+	return page_bisection(q->db, q->arg, ret, e);
+}
+
+int serve_bisect_log(struct request *q, struct err *e)
+{
+	_cleanup_(json_decrefp) json_t *j = NULL;
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	_cleanup_(strbuf_done) struct strbuf shown = STRBUF_INIT;
+	int r = page_bisection(q->db, q->arg, &j, e);
+
+	if (r < 0)
+		return r;
+	page_bisection_log(j, &log);
+	text_visible(&shown, strbuf_str(&log), log.len);
+	answer_text(q, 200, "text/plain; charset=utf-8", strbuf_str(&shown));
+	return 0;
+}
+
+static void facts(struct html *h, const json_t *j)
+{
+	const json_t *range = json_object_get(j, "resolved"), *boots = json_object_get(j, "boots");
+	double left = json_f64(j, "effective_left", NAN), eta = json_f64(j, "eta_s", NAN);
+
+	html_div(h, "dl", "facts");
+	fact(h, "State");
+	part_state(h, json_str(j, "state", ""));
+	if (json_str(j, "state_text", NULL)) {
+		html_text(h, " ");
+		html_short(h, json_str(j, "state_text", ""), 200);
+	}
+	html_close(h);
+	fact(h, "Good");
+	part_commit(h, json_str(range, "good", NULL), json_str(j, "good_title", NULL));
+	html_close(h);
+	fact(h, "Bad");
+	part_commit(h, json_str(range, "bad", NULL), json_str(j, "bad_title", NULL));
+	html_close(h);
+	fact(h, "Test");
+	html_textf(h, "%s ", json_str(j, "suite", ""));
+	part_params(h, json_object_get(j, "params"));
+	html_textf(h, " (job %s), metric %s", json_str(j, "job", ""),
+		   json_str(json_object_get(j, "metric"), "name", ""));
+	html_close(h);
+	fact(h, "Progress");
+	html_textf(h, "%d steps", (int)json_i64(json_object_get(j, "steps"), "done", 0));
+	if (boots)
+		html_textf(h, ", %d of at most %d boots", (int)json_i64(boots, "used", 0),
+			   (int)json_i64(boots, "max", 0));
+	if (isfinite(left))
+		html_textf(h, ", %.1f commits left", left);
+	html_close(h);
+	if (isfinite(eta) && !json_object_get(j, "finished")) {
+		fact(h, "Time left");
+		html_text(h, "about ");
+		part_seconds(h, eta);
+		html_close(h);
+	}
+	fact(h, "Asked");
+	part_age(h, json_str(j, "created", NULL));
+	html_textf(h, " by %s", json_str(j, "asked_by", ""));
+	html_close(h);
+	if (json_str(j, "regression", NULL)) {
+		fact(h, "Regression");
+		html_open(h, "a");
+		html_attr(h, "class", "id");
+		html_href(h, "/r/", json_str(j, "regression", ""), NULL);
+		html_text(h, json_str(j, "regression", ""));
+		html_close(h);
+		html_close(h);
+	}
+	if (json_str(j, "note", NULL)) {
+		fact(h, "Note");
+		html_short(h, json_str(j, "note", ""), 500);
+		html_close(h);
+	}
+	html_close(h);
+}
+
+static void result(struct html *h, const json_t *j)
+{
+	const json_t *r = json_object_get(j, "result");
+
+	if (!json_is_object(r))
+		return;
+	html_div(h, "div", "verdict");
+	if (json_str(r, "culprit", NULL)) {
+		html_open(h, "p");
+		html_text(h, "First bad commit ");
+		part_commit(h, json_str(r, "culprit", NULL), json_str(j, "culprit_title", ""));
+		html_text(h, ", probability ");
+		html_open(h, "b");
+		part_p(h, json_f64(r, "p", NAN));
+		html_close(h);
+		if (json_object_get(r, "effect")) {
+			html_text(h, ", change ");
+			part_change(h, json_object_get(r, "effect"));
+		}
+		html_close(h);
+	}
+	if (json_str(r, "text", NULL)) {
+		html_open(h, "p");
+		html_short(h, json_str(r, "text", ""), 1000);
+		html_close(h);
+	}
+	html_close(h);
+}
+
+/* The MAX_BARS likeliest stay, in commit order: everything at least as likely as the returned p. */
+static double bar_threshold(const json_t *list)
+{
+	double lo = 0, hi = 1;
+
+	if (json_array_size(list) <= MAX_BARS)
+		return 0;
+	for (int i = 0; i < 50; i++) {
+		double mid = (lo + hi) / 2;
+		size_t k, n = 0;
+		const json_t *u;
+
+		json_array_foreach (list, k, u)
+			n += json_f64(u, "p", 0) >= mid;
+		if (n > MAX_BARS)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return hi;
+}
+
+static void posterior(struct html *h, const json_t *j)
+{
+	const json_t *list = json_object_get(j, "posterior"), *u;
+	double least = bar_threshold(list), rest = 0;
+	size_t i, hidden = 0;
+
+	part_h2(h, "posterior", "Which commit it is");
+	if (json_array_size(list) == 0) {
+		part_empty(h, "Nothing is known yet.");
+		return;
+	}
+	table_begin(h, "Candidates", "Commit, in the order of history|>P|Probability");
+	json_array_foreach (list, i, u) {
+		double p = json_f64(u, "p", 0);
+
+		if (p < least) {
+			hidden++;
+			rest += p;
+			continue;
+		}
+		html_open(h, "tr");
+		html_div(h, "td", "wide");
+		part_commit(h, json_str(u, "commit", NULL), json_str(u, "title", ""));
+		html_close(h);
+		td_num(h);
+		part_p(h, p);
+		html_close(h);
+		td(h);
+		plot_bar(h, p);
+		html_close(h);
+		html_close(h);
+	}
+	table_end(h);
+	if (hidden)
+		html_elf(h, "p", "dim", "%zu further commits have %.3f together.", hidden, rest);
+}
+
+static void step_row(struct html *h, const json_t *s)
+{
+	html_open(h, "tr");
+	html_elf(h, "td", "num", "%d", (int)json_i64(s, "n", 0));
+	html_div(h, "td", "wide");
+	part_commit(h, json_str(s, "commit", NULL), json_str(s, "title", ""));
+	html_close(h);
+	html_div(h, "td", "wide");
+	part_state(h, json_str(s, "verdict", ""));
+	if (json_str(s, "reason", NULL)) {
+		html_open(h, "br");
+		html_textf(h, "%s: ", json_str(s, "reason", ""));
+		html_short(h, json_str(s, "detail", ""), 120);
+	}
+	if (json_str(s, "log", NULL)) {
+		html_text(h, " ");
+		html_open(h, "a");
+		html_attr(h, "href", json_str(s, "log", ""));
+		html_text(h, "log");
+		html_close(h);
+	}
+	html_close(h);
+	td_num(h);
+	part_percent(h, json_f64(s, "rel", NAN));
+	html_close(h);
+	td_num(h);
+	part_p(h, json_f64(s, "p_bad", NAN));
+	html_close(h);
+	html_elf(h, "td", "num", "%d", (int)json_i64(s, "boots", 0));
+	html_elf(h, "td", "num", "%d", (int)json_i64(s, "runs", 0));
+	html_elf(h, "td", "num", "%.1f", json_f64(s, "left", NAN));
+	td_num(h);
+	part_seconds(h, json_f64(s, "took_s", NAN));
+	html_close(h);
+	html_close(h);
+}
+
+void render_bisect(struct request *q, struct html *h, const json_t *j)
+{
+	_cleanup_(freep) char *title = xasprintf("Bisection %s", q->arg);
+	const json_t *log = json_object_get(j, "log"), *s;
+	size_t i;
+
+	page_begin(q, h, title, "/bisects");
+	html_el(h, "h1", NULL, title);
+	result(h, j);
+	facts(h, j);
+	posterior(h, j);
+	part_h2(h, "steps", "Steps");
+	if (json_array_size(log) == 0)
+		part_empty(h, "No step was finished yet.");
+	else {
+		table_begin(h, "Steps",
+			    ">Step|Commit|Verdict|>Change|>P(bad)|>Boots|>Runs|>Left|>Took");
+		json_array_foreach (log, i, s)
+			step_row(h, s);
+		table_end(h);
+	}
+	html_open(h, "p");
+	html_open(h, "a");
+	html_href(h, "/b/", q->arg, "/log.txt");
+	html_text(h, "Log as plain text");
+	html_close(h);
+	html_close(h);
+	page_end(q, h);
+}
