@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-
 int cmd_config(struct cli *cli, int argc, char **argv)
 {
 	_cleanup_(config_freep) struct config *c = NULL;
