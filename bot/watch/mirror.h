@@ -42,7 +42,9 @@ struct mirror_tree {
 
 /**
  * struct mirror_fetched - what a fetch did.
- * @changed: some branch moved, came or went.
+ * @changed: some branch moved, came or went in this call. What is new to the caller is what
+ *	mirror_events() finds between the heads it has recorded and mirror_heads(): an earlier call may
+ *	have moved branches and failed afterwards.
  * @matched: branches of the remote that fit the patterns.
  * @missing: patterns without '*' that no branch has, joined by ", ", or NULL; owned.
  * @note: why upkeep (gc, commit-graph) failed after a good fetch, or NULL; owned.

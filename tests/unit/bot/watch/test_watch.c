@@ -129,9 +129,9 @@ static void reads_the_list_of_a_remote(void **state)
 
 static void refuses_lists_that_git_does_not_write(void **state)
 {
-	static const char *const bad[] = {
-		"hello\n", H1, H1 "\trefs/heads/x", "111\trefs/heads/x\n", "\n", "\t\n"
-	};
+	static const char no_newline[] = H1 "\trefs/heads/x";
+	static const char *const bad[] = { "hello\n", H1,    no_newline, "111\trefs/heads/x\n",
+					   "\n",      "\t\n" };
 	struct lsremote l;
 
 	(void)state;
