@@ -28,7 +28,6 @@ static const struct {
 	{ "Out of memory: Killed process", CONSOLE_OOM },
 	{ "Out of memory (oom_kill_allocating_task)", CONSOLE_OOM },
 	{ "Memory cgroup out of memory: Killed process", CONSOLE_OOM },
-	{ "oom-kill:constraint=", CONSOLE_OOM },
 	{ "BUG: ", CONSOLE_OOPS },
 	{ "kernel BUG at ", CONSOLE_OOPS },
 	{ "Oops: ", CONSOLE_OOPS },

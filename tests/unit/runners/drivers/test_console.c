@@ -26,7 +26,7 @@ static const struct {
 	{ "[   60.1] rcu: INFO: rcu_sched self-detected stall on CPU", CONSOLE_HANG },
 	{ "[   60.1] INFO: task kworker/0:1:12 blocked for more than 120 seconds.", CONSOLE_HANG },
 	{ "[   60.1] Out of memory: Killed process 77 (usemem) total-vm:1kB", CONSOLE_OOM },
-	{ "[   60.1] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null)", CONSOLE_OOM },
+	{ "[   60.1] Memory cgroup out of memory: Killed process 7 (a)", CONSOLE_OOM },
 	/* What only looks like trouble. */
 	{ "[    0.0] Command line: console=ttyS0 panic=-1 oops=panic", CONSOLE_NONE },
 	{ "[    0.0] debug: BUG: is a word in this message", CONSOLE_NONE },
@@ -36,6 +36,8 @@ static const struct {
 	{ "[    0.0] DEBUG: x", CONSOLE_NONE },
 	{ "[drm] Oops: not a time stamp, but not ours to judge", CONSOLE_NONE },
 	{ "[    0.0] panic_timeout is -1", CONSOLE_NONE },
+	/* The line with the victim's name follows. */
+	{ "[   60.1] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null)", CONSOLE_NONE },
 	{ "", CONSOLE_NONE },
 	{ "[", CONSOLE_NONE },
 	{ "[ 1.0", CONSOLE_NONE },
