@@ -160,7 +160,6 @@ bool address_split(const char *s, char **ret_name, char **ret_addr, char **ret_c
 		if (!end)
 			return false;
 		addr = trim_dup(open + 1, end);
-		from = open;
 		end++;
 	} else {
 		while (*from == ' ')

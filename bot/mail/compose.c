@@ -179,6 +179,7 @@ int compose_report(const struct compose_input *in, struct compose_mail *ret, str
 	_cleanup_(freep) char *message_id = message_id_dup(in);
 	struct strbuf text = STRBUF_INIT, mail = STRBUF_INIT;
 	struct compose_mail m = { 0 };
+	bool fits = false;
 	int r = check_change(in, e);
 
 	if (r < 0)
@@ -186,8 +187,14 @@ int compose_report(const struct compose_input *in, struct compose_mail *ret, str
 	for (int shrink = 0; shrink <= SHRINK_MAX; shrink++) {
 		strbuf_reset(&text);
 		write_report(in, message_id, shrink, &text);
-		if (text.len <= COMPOSE_MAX_BYTES && count_lines(&text) <= COMPOSE_MAX_LINES)
+		fits = text.len <= COMPOSE_MAX_BYTES && count_lines(&text) <= COMPOSE_MAX_LINES;
+		if (fits)
 			break;
+	}
+	if (!fits) {
+		strbuf_done(&text);
+		return err_set(e, ERR_TOO_BIG, "report %s does not fit into %d lines and %d bytes",
+			       in->id, COMPOSE_MAX_LINES, COMPOSE_MAX_BYTES);
 	}
 	m.subject = subject_dup(in);
 	add_headers(&mail, in, "report", m.subject, message_id);

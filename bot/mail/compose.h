@@ -261,7 +261,8 @@ void compose_setup(void);
  * COMPOSE_MAX_LINES and COMPOSE_MAX_BYTES, evidence is shortened from the least important on. A
  * heading is printed only if it has an entry. Without recipients the mail says
  * "To: undisclosed-recipients:;" and @ret->rcpts is empty.
- * Return: 0; ERR_INVAL if the change is not for the worse, or not one at all.
+ * Return: 0; ERR_INVAL if the change is not for the worse, or not one at all; ERR_TOO_BIG if even the
+ * shortest text is too long, which clean input of compose_input_from_json() does not reach.
  */
 int compose_report(const struct compose_input *in, struct compose_mail *ret, struct err *e);
 

@@ -13,9 +13,11 @@
 
 #define PARAMS_MAX 10
 #define FACTS_MAX  6
-#define CHECKS_MAX 8
 #define STEPS_MAX  3
 
+/* What fits at each level of shortening. */
+static const size_t checks_max[] = { 8, 6, 4, 2, 1 };
+static const size_t reasons_max[] = { 20, 20, 20, 5, 3 };
 static const size_t commands_max[] = { 24, 16, 10, 6, 0 };
 
 /* A fact as one entry of a comma list; blanks inside do not break. */
@@ -33,7 +35,7 @@ static void add_item(struct strbuf *b, const char *sep, const char *fmt, ...)
 	if (b->len)
 		strbuf_addstr(b, sep);
 	for (const char *p = strbuf_str(&item); *p; p++)
-		strbuf_addch(b, *p == ' ' ? NBSP[0] : *p);
+		strbuf_addch(b, (char)(*p == ' ' ? NBSP_CH : *p));
 	strbuf_done(&item);
 }
 
@@ -271,7 +273,7 @@ static void check_text(struct strbuf *b, const struct compose_check *c)
 	else
 		strbuf_addf(b, "%s:", c->name);
 	if (!isnan(c->change.rel)) {
-		strbuf_addch(b, c->machine && !align && !aa ? NBSP[0] : ' ');
+		strbuf_addch(b, c->machine && !align && !aa ? NBSP_CH : ' ');
 		compose_change_text(b, &c->change);
 	} else if (c->ok >= 0 && !c->text) {
 		strbuf_addstr(b, c->ok ? " passed" : " failed");
@@ -320,7 +322,7 @@ void compose_add_checks(const struct compose_text *t)
 	vec_foreach (c, &in->checks) {
 		bool machine = !strcmp(c->name, "machine");
 
-		if (n++ >= CHECKS_MAX)
+		if (n++ >= checks_max[t->shrink])
 			break;
 		check_text(&other, c);
 		/* other machines share a line */
@@ -465,6 +467,7 @@ void compose_add_tags(const struct compose_text *t, const char *message_id)
 static void add_reasons(const struct compose_text *t)
 {
 	struct strbuf b = STRBUF_INIT;
+	size_t shown = 0;
 
 	vec_foreach (r, &t->in->recipients) {
 		const char *name = r->name ? r->name : r->addr;
@@ -473,6 +476,8 @@ static void add_reasons(const struct compose_text *t)
 
 		if (!r->reason)
 			continue;
+		if (shown++ == reasons_max[t->shrink])
+			break;
 		if (!b.len && r->to)
 			strbuf_addf(&b, "You get this as %s", r->reason);
 		else

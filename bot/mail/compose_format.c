@@ -11,7 +11,7 @@
 static void add_word(struct strbuf *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		strbuf_addch(out, s[i] == NBSP[0] ? ' ' : s[i]);
+		strbuf_addch(out, (char)(s[i] == NBSP_CH ? ' ' : s[i]));
 }
 
 void compose_wrap(struct strbuf *out, const char *first, const char *rest, const char *text,

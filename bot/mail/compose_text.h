@@ -14,7 +14,8 @@ struct compose_text {
 /* Room for a formatted number. */
 #define COMPOSE_NUMBER 32
 /* A blank that is no place to break a line. Clean text has no control characters of its own. */
-#define NBSP "\x1f"
+#define NBSP	"\x1f"
+#define NBSP_CH '\x1f'
 
 /** compose_wrap() - words in lines of @width; @first begins the first line, @rest the others. */
 void compose_wrap(struct strbuf *out, const char *first, const char *rest, const char *text,

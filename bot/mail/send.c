@@ -143,7 +143,7 @@ static size_t give_bytes(char *to, size_t size, size_t n, void *arg)
 	return some;
 }
 
-static size_t drop_bytes(char *from, size_t size, size_t n, void *arg)
+static size_t drop_bytes(const char *from, size_t size, size_t n, void *arg)
 {
 	(void)from;
 	(void)arg;
@@ -169,7 +169,7 @@ static int watch(CURL *c, curl_infotype type, char *data, size_t len, void *arg)
 	if (type != CURLINFO_HEADER_IN || t->over)
 		return 0;
 	for (; n < len && n + 1 < sizeof(t->reply) && data[n] != '\r' && data[n] != '\n'; n++)
-		t->reply[n] = data[n] >= ' ' && data[n] <= '~' ? data[n] : '?';
+		t->reply[n] = (char)(data[n] >= ' ' && data[n] <= '~' ? data[n] : '?');
 	t->reply[n] = '\0';
 	return 0;
 }
