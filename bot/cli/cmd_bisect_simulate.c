@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kperfbot bisect simulate: how often a strategy is right, and what it costs. */
+#include "bot/cli/cmd_bisect_simulate.h"
+
+#include "bisect/sim.h"
+#include "bot/base/err.h"
+#include "bot/base/json.h"
+#include "bot/base/parse.h"
+#include "bot/base/strbuf.h"
+#include "bot/cli/cli.h"
+#include "bot/watch/range.h"
+
+#include <getopt.h>
+#include <git2.h>
+#include <string.h>
+
+DEFINE_CLEANUP(git_repository *, git_repository_free);
+
+struct request {
+	struct bisect_sim sim;
+	const char *repo;
+	const char *good;
+	const char *bad;
+	int64_t linear;
+	bool incremental_given;
+};
+
+/* Noise in units of sigma; boots, builds and outliers as on the page that gives the formulas. */
+static struct request request_default(void)
+{
+	struct request q = { .sim = { .model = bisect_params_default(),
+				      .outliers = 0.03,
+				      .machines = 1,
+				      .trials = 100,
+				      .seed = 1,
+				      .strategy = BISECT_OURS,
+				      .culprit = BISECT_SIM_ANY } };
+
+	q.sim.model.sigma = 1;
+	q.sim.model.boot_sd = 0.3;
+	q.sim.model.commit_sd = 0.15;
+	q.sim.model.step = 0;
+	return q;
+}
+
+static int take_cost(struct request *q, char *text, struct err *e)
+{
+	struct bisect_params *p = &q->sim.model;
+	const struct {
+		const char *name;
+		double *to;
+	} costs[] = { { "build", &p->cost_build },
+		      { "incr", &p->cost_incremental },
+		      { "boot", &p->cost_boot },
+		      { "run", &p->cost_run } };
+	char *rest = NULL;
+
+	for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
+		char *value = strchr(part, '=');
+		size_t i = 0;
+		int r;
+
+		if (value)
+			*value++ = '\0';
+		while (i < ARRAY_SIZE(costs) && strcmp(part, costs[i].name) != 0)
+			i++;
+		if (!value || i == ARRAY_SIZE(costs))
+			return err_set(e, ERR_INVAL,
+				       "'%s' is no cost, must be build=, incr=, boot= or run= "
+				       "minutes",
+				       part);
+		r = parse_f64(value, 0, 1e6, costs[i].to, e);
+		if (r < 0)
+			return err_wrap(e, "%s", part);
+		q->incremental_given |= costs[i].to == &p->cost_incremental;
+	}
+	if (!q->incremental_given)
+		p->cost_incremental = p->cost_build;
+	return 0;
+}
+
+static int take_strategy(struct request *q, const char *text, struct err *e)
+{
+	int64_t n;
+	int r;
+
+	if (!strcmp(text, "ours")) {
+		q->sim.strategy = BISECT_OURS;
+		return 0;
+	}
+	if (strncmp(text, "plain:", 6) != 0)
+		return err_set(e, ERR_INVAL, "no strategy '%s', must be 'ours' or 'plain:N'", text);
+	r = parse_i64(text + 6, 1, 1000, &n, e);
+	q->sim.strategy = BISECT_PLAIN;
+	q->sim.plain_boots = (int)n;
+	return r;
+}
+
+static int take_int(const char *value, int64_t max, int *ret, struct err *e)
+{
+	int64_t n = 0;
+	int r = parse_i64(value, 1, max, &n, e);
+
+	*ret = (int)n;
+	return r;
+}
+
+static int take_option(struct request *q, const char *name, char *value, struct err *e)
+{
+	struct bisect_sim *sim = &q->sim;
+	int64_t seed = 0;
+	int r = 0;
+
+	if (!strcmp(name, "repo")) {
+		q->repo = value;
+	} else if (!strcmp(name, "no-step")) {
+		sim->culprit = BISECT_SIM_NONE;
+	} else if (!strcmp(name, "linear")) {
+		r = parse_i64(value, 1, BISECT_MAX_COMMITS, &q->linear, e);
+	} else if (!strcmp(name, "effect-sigma")) {
+		r = parse_f64(value, -1e6, 1e6, &sim->model.step, e);
+	} else if (!strcmp(name, "boot-sigma")) {
+		r = parse_f64(value, 0, 1e3, &sim->model.boot_sd, e);
+	} else if (!strcmp(name, "commit-sigma")) {
+		r = parse_f64(value, 0, 1e3, &sim->model.commit_sd, e);
+	} else if (!strcmp(name, "outliers")) {
+		r = parse_ratio(value, &sim->outliers, e);
+	} else if (!strcmp(name, "skip")) {
+		r = parse_ratio(value, &sim->skip, e);
+	} else if (!strcmp(name, "machines")) {
+		r = take_int(value, 64, &sim->machines, e);
+	} else if (!strcmp(name, "trials")) {
+		r = take_int(value, 1000000, &sim->trials, e);
+	} else if (!strcmp(name, "seed")) {
+		r = parse_i64(value, 0, INT64_MAX, &seed, e);
+		sim->seed = (uint64_t)seed;
+	} else if (!strcmp(name, "cost")) {
+		r = take_cost(q, value, e);
+	} else {
+		r = take_strategy(q, value, e);
+	}
+	return r < 0 ? err_wrap(e, "--%s", name) : 0;
+}
+
+static int check_request(struct cli *cli, struct request *q, int names)
+{
+	if (q->sim.model.step == 0)
+		return cli_usage(cli, "want --effect-sigma, the step in units of sigma, not 0");
+	if (q->repo && q->linear)
+		return cli_usage(cli, "want --repo or --linear, not both");
+	if (q->repo ? names != 2 : names != 0)
+		return cli_usage(cli,
+				 q->repo ? "want a good and a bad commit, got %d names"
+					 : "%d names given, but no --repo",
+				 names);
+	if (!q->repo && !q->linear)
+		return cli_usage(cli, "want --linear N or --repo DIR GOOD BAD");
+	return EXIT_DONE;
+}
+
+static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
+{
+	static const struct option options[] = { { "repo", required_argument, NULL, 'o' },
+						 { "linear", required_argument, NULL, 'o' },
+						 { "effect-sigma", required_argument, NULL, 'o' },
+						 { "boot-sigma", required_argument, NULL, 'o' },
+						 { "commit-sigma", required_argument, NULL, 'o' },
+						 { "outliers", required_argument, NULL, 'o' },
+						 { "skip", required_argument, NULL, 'o' },
+						 { "machines", required_argument, NULL, 'o' },
+						 { "cost", required_argument, NULL, 'o' },
+						 { "strategy", required_argument, NULL, 'o' },
+						 { "trials", required_argument, NULL, 'o' },
+						 { "seed", required_argument, NULL, 'o' },
+						 { "no-step", no_argument, NULL, 'o' },
+						 { "json", no_argument, NULL, 'g' },
+						 { "quiet", no_argument, NULL, 'g' },
+						 { "verbose", no_argument, NULL, 'g' },
+						 { "color", required_argument, NULL, 'g' },
+						 { 0 } };
+	struct err e = { 0 };
+	int c, at = 0;
+
+	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
+		if (c == 'q' || c == 'v')
+			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
+		else if (c == 'g')
+			(void)cli_global_option(cli, options[at].name, optarg);
+		else if (c != 'o')
+			return cli_usage(cli, "see the line below");
+		else if (take_option(q, options[at].name, optarg, &e) < 0)
+			return cli_usage(cli, "%s", e.msg);
+	}
+	if (q->repo && argc - optind == 2) {
+		q->good = argv[optind];
+		q->bad = argv[optind + 1];
+	}
+	return check_request(cli, q, argc - optind);
+}
+
+static void print_json(const struct bisect_sim_result *r, double bound)
+{
+	_cleanup_(json_decrefp) json_t *o = json_object();
+	_cleanup_(freep) char *text = NULL;
+	json_t *minutes = json_object();
+	json_t *wrong = json_object();
+
+	json_set_f64(minutes, "mean", r->mean);
+	json_set_f64(minutes, "median", r->median);
+	json_set_f64(minutes, "p90", r->p90);
+	json_set_i64(wrong, "adjacent", r->adjacent);
+	json_set_i64(wrong, "far", r->far);
+	json_set_i64(o, "trials", r->trials);
+	if (r->named > 0) {
+		json_set_f64(o, "accuracy", (double)r->right / r->named);
+		json_set_f64(o, "confidence", r->confidence);
+	}
+	json_set_f64(o, "named", (double)r->named / r->trials);
+	json_set_f64(o, "none", (double)r->none / r->trials);
+	json_set_f64(o, "sets", (double)r->sets / r->trials);
+	json_set_f64(o, "sets_right", (double)r->sets_right / r->trials);
+	(void)json_object_set_new(o, "machine_minutes", minutes);
+	if (bound > 0) {
+		json_set_f64(o, "bound_minutes", bound);
+		json_set_f64(o, "ratio", r->mean / bound);
+	}
+	json_set_f64(o, "wall_minutes", r->wall);
+	json_set_f64(o, "builds", r->builds);
+	json_set_f64(o, "boots", r->boots);
+	json_set_f64(o, "runs", r->runs);
+	(void)json_object_set_new(o, "wrong", wrong);
+	text = json_text(o);
+	(void)printf("%s\n", text);
+}
+
+static void print_text(const struct bisect_sim_result *r, double bound)
+{
+	(void)printf("trials           %d\n", r->trials);
+	(void)printf("named            %d, %d right, %d wrong by one commit, %d by more\n",
+		     r->named, r->right, r->adjacent, r->far);
+	if (r->named > 0)
+		(void)printf("said confidence  %.4f\n", r->confidence);
+	(void)printf("ends equal       %d\n", r->none);
+	(void)printf("one of a set     %d, culprit in it %d\n", r->sets, r->sets_right);
+	(void)printf("machine minutes  mean %.1f, median %.1f, 90 %% below %.1f\n", r->mean,
+		     r->median, r->p90);
+	if (bound > 0)
+		(void)printf("bound            %.1f minutes, ratio %.2f\n", bound, r->mean / bound);
+	(void)printf("wall minutes     %.1f\n", r->wall);
+	(void)printf("a search         %.1f builds, %.1f boots, %.1f runs\n", r->builds, r->boots,
+		     r->runs);
+}
+
+/* The graph to search: a line, or what lies between two commits of a repository. */
+static int read_graph(const struct request *q, struct range *ret, struct err *e)
+{
+	_cleanup_(git_repository_freep) git_repository *repo = NULL;
+	int r;
+
+	if (!q->repo) {
+		r = bisect_graph_add_line(&ret->graph, (size_t)q->linear, e);
+		return r < 0 ? r : bisect_graph_prepare(&ret->graph, e);
+	}
+	r = range_open(q->repo, &repo, e);
+	if (r == 0)
+		r = range_read(repo, q->good, q->bad, NULL, ret, e);
+	if (r == 0 && ret->graph.n == 0)
+		r = err_set(e, ERR_TOO_BIG, "%zu commits, at most %d can be searched", ret->commits,
+			    BISECT_MAX_COMMITS);
+	return r;
+}
+
+static int simulate(const struct cli *cli, const struct request *q)
+{
+	_cleanup_(range_done) struct range range = { 0 };
+	struct bisect_sim_result result;
+	struct err e = { 0 };
+	double bound;
+
+	if (read_graph(q, &range, &e) < 0 ||
+	    bisect_simulate(&range.graph, &q->sim, &result, &e) < 0) {
+		(void)cli_fail(cli, &e);
+		return e.code == ERR_GIT || e.code == ERR_BUG ? EXIT_FATAL : EXIT_USAGE;
+	}
+	bound = bisect_bound_minutes(range.graph.n, &q->sim.model);
+	if (cli->json)
+		print_json(&result, bound);
+	else
+		print_text(&result, bound);
+	return EXIT_DONE;
+}
+
+int cmd_bisect_simulate(struct cli *cli, int argc, char **argv)
+{
+	struct request q = request_default();
+	int r;
+
+	cli->usage = CMD_BISECT_SIMULATE_USAGE;
+	r = parse_options(cli, argc, argv, &q);
+	if (r != EXIT_DONE)
+		return r;
+	(void)git_libgit2_init();
+	r = simulate(cli, &q);
+	(void)git_libgit2_shutdown();
+	return r;
+}
