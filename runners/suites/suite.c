@@ -77,8 +77,8 @@ static int tasks_parse(const char *value, bool *ret_percent, unsigned *ret, stru
 int suite_tasks_known(const struct suite_param *params, size_t n, unsigned *ret, struct err *e)
 {
 	const char *value = suite_param_get(params, n, "tasks", NULL);
-	bool percent;
-	unsigned v;
+	bool percent = false;
+	unsigned v = 0;
 	int r;
 
 	*ret = 0;
@@ -96,9 +96,9 @@ int suite_tasks(const struct suite *s, const struct suite_param *params, size_t 
 		const struct suite_machine *m, unsigned *ret, struct err *e)
 {
 	const char *value = suite_param_get(params, n, "nr_task", def);
-	bool percent;
+	bool percent = false;
 	uint64_t v;
-	unsigned x;
+	unsigned x = 0;
 	int r;
 
 	r = tasks_parse(value, &percent, &x, e);
@@ -125,7 +125,7 @@ int suite_seconds(const struct suite_param *params, size_t n, const char *key, u
 		  struct err *e)
 {
 	const char *value = suite_param_get(params, n, key, NULL);
-	double v;
+	double v = 0;
 	int r;
 
 	*ret = 0;

@@ -122,8 +122,8 @@ static int vms_plan(const struct suite *s, const char *test, const struct suite_
 		    size_t n, const struct suite_machine *m, struct suite_plan *plan, struct err *e)
 {
 	const struct vms_case *c = vms_case_find(test);
-	uint64_t unit, bytes, fill;
-	unsigned runtime;
+	uint64_t unit = 0, bytes, fill;
+	unsigned runtime = 0;
 	int r;
 
 	r = suite_tasks(s, params, n, "100%", m, &plan->tasks, e);

@@ -130,7 +130,7 @@ static bool agrees(double bytes, uint64_t usecs, uint64_t mbps)
 
 static bool read_remap(struct scan s, struct vms_value *ret)
 {
-	uint64_t bytes, usecs, mbps;
+	uint64_t bytes, usecs, mbps, rate;
 
 	if (!(scan_u64(&s, &bytes) && scan_lit(&s, " bytes remapped, ") && scan_u64(&s, &usecs) &&
 	      scan_lit(&s, " usecs, ") && scan_u64(&s, &mbps) && scan_lit(&s, " MB/s") &&
@@ -138,9 +138,9 @@ static bool read_remap(struct scan s, struct vms_value *ret)
 		return false;
 	if (usecs < 1024 || bytes < 1024 || !agrees((double)bytes, usecs, mbps))
 		return false;
-	*ret = (struct vms_value){ .kind = VMS_RATE,
-				   .bytes = (double)bytes,
-				   .rate = (double)(bytes / (usecs >> 10)) };
+	/* LKP divides whole numbers here. */
+	rate = bytes / (usecs >> 10);
+	*ret = (struct vms_value){ .kind = VMS_RATE, .bytes = (double)bytes, .rate = (double)rate };
 	return true;
 }
 

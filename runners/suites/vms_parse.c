@@ -129,12 +129,12 @@ static void end_run(struct vms *v, const struct line *l)
 static void start_run(struct vms *v, const struct line *l)
 {
 	static const char mark[] = "./case-";
-	const char *name = memmem(l->s, l->len, mark, strlen(mark));
+	const char *name = memmem(l->s, l->len, mark, sizeof(mark) - 1);
 	size_t n = 0;
 
 	end_run(v, l);
 	v->marked = true;
-	name += strlen(mark);
+	name += sizeof(mark) - 1;
 	while (name + n < l->s + l->len && n < sizeof(v->test) - 1 &&
 	       (memchr("-_%", name[n], 3) || (name[n] >= '0' && name[n] <= '9') ||
 		(name[n] >= 'a' && name[n] <= 'z')))

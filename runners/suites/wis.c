@@ -113,7 +113,7 @@ static int wis_plan(const struct suite *s, const char *test, const struct suite_
 {
 	const char *mode = suite_param_get(params, n, "mode", "process");
 	const char *pin = suite_param_get(params, n, "pin", "core");
-	unsigned samples;
+	unsigned samples = 0;
 	int r;
 
 	r = suite_tasks(s, params, n, "100%", m, &plan->tasks, e);

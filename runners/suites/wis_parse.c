@@ -282,7 +282,7 @@ int wis_parse(const struct suite *s, const char *test, const char *text, size_t 
 	      const struct suite_param *params, size_t n, struct suite_output *out, struct err *e)
 {
 	const char *mode = suite_param_get(params, n, "mode", NULL);
-	unsigned tasks, samples;
+	unsigned tasks, samples = 0;
 	int r;
 
 	(void)s;

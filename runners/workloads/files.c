@@ -26,7 +26,7 @@ int file_own(const char *dir, off_t size)
 	(void)snprintf(path, sizeof(path), "%s/willitscale.XXXXXX", dir);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		die("could not make a file in %s: %s", dir, strerror(errno));
+		die("could not make a file in %s: %m", dir);
 	(void)unlink(path);
 	if (size > 0)
 		must(ftruncate(fd, size) == 0, "size of a temporary file");
@@ -53,8 +53,8 @@ int file_reopen(int fd, int flags)
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	again = open(path, flags | O_CLOEXEC);
 	if (again < 0)
-		die("could not open a temporary file again%s: %s",
-		    flags & O_DIRECT ? " with O_DIRECT" : "", strerror(errno));
+		die("could not open a temporary file again%s: %m",
+		    flags & O_DIRECT ? " with O_DIRECT" : "");
 	return again;
 }
 
@@ -65,7 +65,7 @@ void files_named_init(unsigned tasks, int own_folders)
 	strcpy(named.base, FILES_TMP "/willitscale.XXXXXX");
 	if (!mkdtemp(named.base)) {
 		named.base[0] = '\0';
-		die("could not make a folder in %s: %s", FILES_TMP, strerror(errno));
+		die("could not make a folder in %s: %m", FILES_TMP);
 	}
 	named.own_folders = own_folders;
 	for (unsigned i = 0; own_folders && i < tasks; i++) {

@@ -20,7 +20,7 @@
 
 #define WARMUP_SAMPLES 6
 /* No two counters may share a cache line, nor be fetched with one another's. */
-#define COUNTER_STRIDE 256
+#define COUNTER_STRIDE ((size_t)256)
 
 enum pinning {
 	PIN_CORE,
@@ -60,8 +60,11 @@ static unsigned parked;
 static void vsay(const char *fmt, va_list ap)
 {
 	char text[512];
+	int err = errno;
 	int n = snprintf(text, sizeof(text), "%s: ", bundled_name);
 
+	errno = err;
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): started by all callers */
 	n += vsnprintf(text + n, sizeof(text) - (size_t)n - 1, fmt, ap);
 	if (n > (int)sizeof(text) - 2)
 		n = (int)sizeof(text) - 2;
@@ -150,7 +153,13 @@ void die(const char *fmt, ...)
 
 void die_errno(const char *what)
 {
-	die("%s: %s", what, strerror(errno));
+	die("%s: %m", what);
+}
+
+void die_code(int code, const char *what)
+{
+	errno = code;
+	die_errno(what);
 }
 
 static void on_stop(int sig)
@@ -186,8 +195,7 @@ static void wait_for_go(void)
 static void task_run(unsigned nr)
 {
 	wait_for_go();
-	run.test->run((volatile uint64_t *)(void *)(run.counters + (size_t)nr * COUNTER_STRIDE),
-		      nr);
+	run.test->run((volatile uint64_t *)(void *)(run.counters + nr * COUNTER_STRIDE), nr);
 	die("task %u came to an end", nr);
 }
 
@@ -207,7 +215,7 @@ static void task_process(unsigned nr)
 	pid_t pid = fork();
 
 	if (pid < 0)
-		die("task %u: fork: %s", nr, strerror(errno));
+		die("task %u: fork: %m", nr);
 	if (pid == 0) {
 		handle_stop_signals(SIG_DFL);
 		die_with_parent(run.main_pid);
@@ -231,7 +239,7 @@ static pthread_t thread_start(void *(*fn)(void *), void *arg)
 	r = pthread_create(&id, NULL, fn, arg);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (r != 0)
-		die("pthread_create: %s", strerror(r));
+		die_code(r, "pthread_create");
 	return id;
 }
 
@@ -342,7 +350,7 @@ static uint64_t sample(uint64_t *before)
 	sleep_second();
 	check_tasks();
 	for (unsigned i = 0; i < run.tasks; i++)
-		now[i] = *(volatile uint64_t *)(void *)(run.counters + (size_t)i * COUNTER_STRIDE);
+		now[i] = *(volatile uint64_t *)(void *)(run.counters + i * COUNTER_STRIDE);
 	for (unsigned i = 0; i < run.tasks; i++) {
 		uint64_t delta = now[i] - before[i];
 
@@ -404,7 +412,7 @@ static int parse_options(int argc, char **argv)
 	bool pu = false, none = false;
 	int c;
 
-	while ((c = getopt(argc, argv, "t:s:mnvh")) != -1) {
+	while ((c = getopt(argc, argv, "t:s:mnvh")) != -1) { /* NOLINT */
 		if (c == 't' && parse_count(optarg, UINT32_MAX, &tasks) && tasks > 0)
 			continue;
 		if (c == 's' && parse_count(optarg, UINT32_MAX, &run.samples))

@@ -39,7 +39,7 @@ int wis_main(const struct wis_test *t, bool threads, int argc, char **argv);
  */
 void wis_helper(void (*fn)(void *arg), void *arg);
 
-/** die() - say on stderr what could not be done and end the process with status 1. */
+/** die() - say on stderr what could not be done and end the process with status 1; %m is errno. */
 void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /** must() - die() with errno's text if @ok is false. */
@@ -49,6 +49,9 @@ void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 			die_errno(what);        \
 	} while (0)
 void die_errno(const char *what) __attribute__((noreturn, cold));
+
+/** die_code() - the same for a call that returns its error. */
+void die_code(int code, const char *what) __attribute__((noreturn, cold));
 
 /** bundled_name() - name that this program was called by, for messages. */
 extern const char *bundled_name;

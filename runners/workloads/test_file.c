@@ -10,8 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define BLOCK	   4096
-#define FILE_BYTES (1024 * 1024)
+#define BLOCK	   4096L
+#define FILE_BYTES (1024 * 1024L)
 #define POLL_FILES 128
 /* Descriptors that poll2 wants a CPU. */
 #define POLL_LIMIT 138

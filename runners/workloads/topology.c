@@ -35,39 +35,42 @@ void cpu_mask_apply(const struct cpu_mask *m)
 }
 
 /* First number of a CPU list such as "0-3,8"; -1 if there is none. */
-static int first_cpu(int cpu, const char *name)
+static int first_cpu(const char *dir, int cpu, const char *name)
 {
-	char path[128];
-	int v = -1;
+	char path[512], text[32];
+	char *end = text;
+	long v = -1;
 	FILE *f;
 
-	(void)snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/%s", cpu, name);
+	(void)snprintf(path, sizeof(path), "%s/cpu%d/%s", dir, cpu, name);
 	f = fopen(path, "re");
 	if (!f)
 		return -1;
-	if (fscanf(f, "%d", &v) != 1)
-		v = -1;
+	if (fgets(text, sizeof(text), f))
+		v = strtol(text, &end, 10);
 	(void)fclose(f);
-	return v;
+	return end > text && v >= 0 && v < TOPOLOGY_CPUS_MAX ? (int)v : -1;
 }
 
 /* The older kernels call the lists by other names. */
-static int group_of(int cpu, const char *name, const char *old_name, int otherwise)
+static int group_of(const char *dir, int cpu, const char *name, const char *old_name, int otherwise)
 {
-	int v = first_cpu(cpu, name);
+	int v = first_cpu(dir, cpu, name);
 
 	if (v < 0 && old_name)
-		v = first_cpu(cpu, old_name);
+		v = first_cpu(dir, cpu, old_name);
 	return v < 0 ? otherwise : v;
 }
 
-static void place_read(struct place *p, int cpu)
+static void place_read(struct place *p, const char *dir, int cpu)
 {
 	p->cpu = cpu;
-	p->key[0] = group_of(cpu, "topology/package_cpus_list", "topology/core_siblings_list", 0);
-	p->key[1] = group_of(cpu, "topology/die_cpus_list", NULL, p->key[0]);
-	p->key[2] = group_of(cpu, "cache/index3/shared_cpu_list", NULL, p->key[1]);
-	p->key[3] = group_of(cpu, "topology/core_cpus_list", "topology/thread_siblings_list", cpu);
+	p->key[0] =
+		group_of(dir, cpu, "topology/package_cpus_list", "topology/core_siblings_list", 0);
+	p->key[1] = group_of(dir, cpu, "topology/die_cpus_list", NULL, p->key[0]);
+	p->key[2] = group_of(dir, cpu, "cache/index3/shared_cpu_list", NULL, p->key[1]);
+	p->key[3] =
+		group_of(dir, cpu, "topology/core_cpus_list", "topology/thread_siblings_list", cpu);
 }
 
 static int place_compare(const void *a, const void *b)
@@ -80,20 +83,18 @@ static int place_compare(const void *a, const void *b)
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-void topology_init(struct topology *t)
+void topology_read(struct topology *t, const struct cpu_mask *own, const char *dir)
 {
 	struct place *places = NULL;
 
-	memset(t, 0, sizeof(*t));
-	if (sched_getaffinity(0, sizeof(t->own), (cpu_set_t *)(void *)&t->own) < 0)
-		return;
+	*t = (struct topology){ .own = *own };
 	for (int cpu = 0; cpu < TOPOLOGY_CPUS_MAX; cpu++) {
 		if (!cpu_mask_isset(&t->own, cpu))
 			continue;
 		places = realloc(places, (t->n + 1) * sizeof(*places));
 		if (!places)
 			abort();
-		place_read(&places[t->n++], cpu);
+		place_read(&places[t->n++], dir, cpu);
 	}
 	if (t->n == 0)
 		return;
@@ -109,6 +110,23 @@ void topology_init(struct topology *t)
 		t->core[i] = (int)t->cores - 1;
 	}
 	free(places);
+}
+
+void topology_init(struct topology *t)
+{
+	struct cpu_mask own = { 0 };
+
+	/* Fails where CPUs are numbered beyond the maximum; nothing is pinned then. */
+	if (sched_getaffinity(0, sizeof(own), (cpu_set_t *)(void *)&own) < 0)
+		own = (struct cpu_mask){ 0 };
+	topology_read(t, &own, TOPOLOGY_DIR);
+}
+
+void topology_done(struct topology *t)
+{
+	free(t->cpus);
+	free(t->core);
+	*t = (struct topology){ 0 };
 }
 
 struct cpu_mask topology_mask(const struct topology *t, unsigned nr, bool pu)

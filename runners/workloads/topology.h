@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #define TOPOLOGY_CPUS_MAX 8192
+#define TOPOLOGY_DIR	  "/sys/devices/system/cpu"
 
 /** struct cpu_mask - as sched_setaffinity() takes it. */
 struct cpu_mask {
@@ -31,6 +32,10 @@ struct topology {
  * even a mask, @n is 0 and pinning does nothing.
  */
 void topology_init(struct topology *t);
+
+/** topology_read() - the same for the CPUs in @own and another place than TOPOLOGY_DIR. */
+void topology_read(struct topology *t, const struct cpu_mask *own, const char *dir);
+void topology_done(struct topology *t);
 
 /** topology_mask() - the CPUs of task @nr: a whole core, or with @pu one hardware thread. */
 struct cpu_mask topology_mask(const struct topology *t, unsigned nr, bool pu);

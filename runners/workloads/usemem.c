@@ -63,7 +63,7 @@ static void process_main(unsigned long nr)
 				       (void *)(uintptr_t)(nr * threads + i));
 
 		if (r != 0)
-			die("pthread_create: %s", strerror(r));
+			die_code(r, "pthread_create");
 	}
 	for (unsigned long i = 0; i < threads; i++)
 		(void)pthread_join(ids[i], NULL);
@@ -156,7 +156,7 @@ static int open_file(const struct usemem_opts *o)
 		return open("/dev/zero", flags);
 	fd = open(o->file, flags | O_CREAT, 0644);
 	if (fd < 0)
-		die("%s: %s", o->file, strerror(errno));
+		die("%s: %m", o->file);
 	return fd;
 }
 

@@ -60,7 +60,7 @@ char *usemem_map(const struct usemem *u, size_t bytes, uint64_t offset)
 	if (o->use_malloc) {
 		p = malloc(bytes);
 		if (!p)
-			die("malloc failed: %s", strerror(errno));
+			die("malloc failed: %m");
 		return p;
 	}
 	if (o->anonymous || u->fd < 0)
@@ -71,7 +71,7 @@ char *usemem_map(const struct usemem *u, size_t bytes, uint64_t offset)
 		flags |= MAP_POPULATE;
 	p = mmap(NULL, bytes, prot, flags, flags & MAP_ANONYMOUS ? -1 : u->fd, (off_t)offset);
 	if (p == MAP_FAILED)
-		die("mmap failed: %s", strerror(errno));
+		die("mmap failed: %m");
 	return p;
 }
 
@@ -253,7 +253,7 @@ static void detach(const struct usemem_opts *o)
 	if (o->pid_file) {
 		fd = open(o->pid_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 		if (fd < 0)
-			die("%s: %s", o->pid_file, strerror(errno));
+			die("%s: %m", o->pid_file);
 		n = snprintf(text, sizeof(text), "%d\n", (int)pid);
 		must(write(fd, text, (size_t)n) == n, "pid file");
 	}
