@@ -124,9 +124,7 @@ static int run_role(const struct config *c, const struct arguments *a, struct er
 			       role_names());
 	if (!role->kinds[0]) {
 		_cleanup_(freep) char *conninfo = settings_conninfo(c);
-		struct web_options o = { .config = c,
-					 .conninfo = conninfo,
-					 .state_dir = settings_state_dir(c) };
+		struct web_options o = { .config = c, .conninfo = conninfo };
 
 		return web_run(&o, e);
 	}

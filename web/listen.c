@@ -65,7 +65,7 @@ int web_listen(const char *listen, int *ret_fd, uint16_t *ret_port, struct err *
 	int r;
 
 	r = split(listen, &host, &port, e);
-	if (r < 0)
+	if (r < 0 || !host)
 		return r;
 	r = getaddrinfo(*host ? host : NULL, port, &hints, &list);
 	if (r != 0)

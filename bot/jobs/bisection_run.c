@@ -53,8 +53,9 @@ int bisection_run_read_range(struct bisection_run *b, struct err *e)
 	r = mirror_open(dir, &b->mirror, e);
 	if (r < 0)
 		return r;
-	if (git_repository_open_bare(&repo, dir) < 0)
-		return err_set(e, ERR_GIT, "could not open mirror '%s'", dir);
+	r = range_open(dir, &repo, e);
+	if (r < 0)
+		return r;
 	r = range_read(repo, b->row.good, b->row.bad, NULL, &b->range, e);
 	if (r < 0 || b->range.good_is_ancestor)
 		return r;

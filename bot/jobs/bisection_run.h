@@ -73,6 +73,5 @@ int bisection_run_log_step(struct bisection_run *b, struct err *e);
 json_t *bisection_run_status(struct bisection_run *b);
 
 /** bisection_run_result() - the answer; a new reference. */
-json_t *bisection_run_result(struct bisection_run *b, const struct bisect_step *step,
-			     const char *culprit, const char *parent,
-			     const struct detect_result *effect);
+json_t *bisection_run_result(const struct bisect_step *step, const char *culprit,
+			     const char *parent, const struct detect_result *effect);

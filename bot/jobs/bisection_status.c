@@ -154,9 +154,8 @@ json_t *bisection_run_status(struct bisection_run *b)
 	return o;
 }
 
-json_t *bisection_run_result(struct bisection_run *b, const struct bisect_step *step,
-			     const char *culprit, const char *parent,
-			     const struct detect_result *effect)
+json_t *bisection_run_result(const struct bisect_step *step, const char *culprit,
+			     const char *parent, const struct detect_result *effect)
 {
 	json_t *o = json_object();
 	json_t *eff = json_object();

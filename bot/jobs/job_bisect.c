@@ -123,7 +123,7 @@ static int name_culprit(struct bisection_run *b, const struct bisect_step *step,
 {
 	struct comparison_effect ce = { effect->rel, effect->lo, effect->hi, effect->p };
 	_cleanup_(json_decrefp) json_t *result =
-		bisection_run_result(b, step, culprit, parent, effect);
+		bisection_run_result(step, culprit, parent, effect);
 	struct regression reg = { 0 };
 	char same[9] = "";
 	int r;
@@ -191,6 +191,8 @@ static int decide(struct bisection_run *b, struct err *e)
 		r = ask(b, bisection_run_hash(b, step.commit), step.boots, step.runs, e);
 		if (r > 0)
 			r = progress(b, state, e);
+		break;
+	case BISECT_WAIT: /* only with measurements under way, and then we do not get here */
 		break;
 	case BISECT_DONE:
 		r = on_found(b, &step, e);
@@ -261,7 +263,8 @@ int job_bisect(struct job_ctx *c, struct err *e)
 		return job_finish(c, e);
 	if (r == 0)
 		r = bisection_run_read_range(&b, e);
-	if (r == ERR_NOENT || r == ERR_INVAL || r == ERR_TOO_BIG || r == ERR_AMBIGUOUS)
+	if (r == ERR_NOENT || r == ERR_INVAL || r == ERR_TOO_BIG || r == ERR_AMBIGUOUS ||
+	    r == ERR_RANGE)
 		return end_unusable(&b, e);
 	if (r == 0)
 		r = bisection_run_replay(&b, e);

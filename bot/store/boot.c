@@ -128,7 +128,7 @@ int run_add(struct db *db, int64_t boot, const struct run_row *run,
 	if (!n)
 		return 0;
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		int64_t metric;
+		int64_t metric = 0;
 
 		r = metric_sync(db, &metrics[i], &metric, e);
 		strbuf_addf(&ids, "%c%lld", i ? ',' : '{', (long long)metric);

@@ -114,8 +114,8 @@ bool line_has(const struct line *l, const char *lit);
 
 /* ---- writing results (output.c) ---- */
 
-/** problem_add() - note a problem at @l; only the first 100 are kept. */
-void problem_add(struct suite_output *out, const struct line *l, const char *fmt, ...)
+/** suite_problem_add() - note a problem at @l; only the first 100 are kept. */
+void suite_problem_add(struct suite_output *out, const struct line *l, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /** problem_bad_line() - note that @l is not @what, with the start of the line. */

@@ -130,7 +130,7 @@ bool line_is_kernel_log(const struct line *l)
 	return scan_f64(&s, &stamp) && scan_lit(&s, "]");
 }
 
-void problem_add(struct suite_output *out, const struct line *l, const char *fmt, ...)
+void suite_problem_add(struct suite_output *out, const struct line *l, const char *fmt, ...)
 {
 	struct strbuf b = STRBUF_INIT;
 	va_list ap;
@@ -157,7 +157,7 @@ void problem_bad_line(struct suite_output *out, const struct line *l, const char
 	for (size_t i = 0; i < n; i++)
 		text[i] = l->s[i] >= ' ' && l->s[i] <= '~' ? l->s[i] : '?';
 	text[n] = '\0';
-	problem_add(out, l, "'%s%s' is not %s", text, l->len > n ? "..." : "", what);
+	suite_problem_add(out, l, "'%s%s' is not %s", text, l->len > n ? "..." : "", what);
 }
 
 struct suite_metric *metric_add(struct suite_output *out, const struct metric_def *def,

@@ -112,13 +112,13 @@ static void end_run(struct vms *v, const struct line *l)
 	bool some = v->work.run.len > 0 || v->fault.run.len > 0;
 
 	if (v->usemem_lines > 0 && v->tasks > 0 && v->usemem_lines != v->tasks) {
-		problem_add(v->out, l, "%u statistics lines of %u tasks; metrics left out",
-			    v->usemem_lines, v->tasks);
+		suite_problem_add(v->out, l, "%u statistics lines of %u tasks; metrics left out",
+				  v->usemem_lines, v->tasks);
 		v->bad = true;
 	}
 	if (v->marked && !some && v->migrations.len == 0) {
-		problem_add(v->out, l, "a run of case-%s without a rate; metrics left out",
-			    v->test);
+		suite_problem_add(v->out, l, "a run of case-%s without a rate; metrics left out",
+				  v->test);
 		v->bad = true;
 	}
 	v->usemem_lines = 0;
@@ -188,7 +188,7 @@ static void take_line(struct vms *v, const struct line *l)
 	switch (vms_line_read(l, &val, &why)) {
 	case VMS_LINE_GOOD:
 		if (too_many(v)) {
-			problem_add(v->out, l, "too many lines; metrics left out");
+			suite_problem_add(v->out, l, "too many lines; metrics left out");
 			v->bad = true;
 		} else {
 			take_value(v, &val);
@@ -204,7 +204,7 @@ static void take_line(struct vms *v, const struct line *l)
 		break;
 	case VMS_LINE_UNKNOWN:
 		if (line_is_kernel_log(l))
-			problem_add(v->out, l, "a line of the kernel log, skipping");
+			suite_problem_add(v->out, l, "a line of the kernel log, skipping");
 		else if (l->len > 0)
 			problem_bad_line(v->out, l, "a line of vm-scalability, skipping");
 		break;
@@ -283,7 +283,7 @@ int vms_parse(const struct suite *s, const char *test, const char *text, size_t 
 	if (!v.bad) {
 		add_metrics(&v, headline);
 		if (!suite_metric_find(out, headline))
-			problem_add(out, &l, "no line that gives %s", headline);
+			suite_problem_add(out, &l, "no line that gives %s", headline);
 	}
 	rates_done(&v.work);
 	rates_done(&v.fault);

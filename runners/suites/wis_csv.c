@@ -102,11 +102,11 @@ static void take_row(struct table *t, const struct line *l)
 	processes = row.cell[COL_PROCESSES];
 	threads = row.cell[COL_THREADS];
 	if (processes < 0 || threads < 0)
-		problem_add(t->out, l, "%s could not be run by the wrapper",
-			    processes < 0 ? "processes" : "threads");
+		suite_problem_add(t->out, l, "%s could not be run by the wrapper",
+				  processes < 0 ? "processes" : "threads");
 	/* A row without line break may have lost its last digits. */
 	if (!l->whole) {
-		problem_add(t->out, l, "the last row is cut; metrics left out");
+		suite_problem_add(t->out, l, "the last row is cut; metrics left out");
 		t->bad = true;
 		return;
 	}
@@ -144,12 +144,12 @@ void wis_parse_csv(const char *text, size_t len, const char *mode, struct suite_
 		if (!t.header)
 			t.header = line_starts(&l, WIS_CSV_HEADER);
 		else if (line_is_kernel_log(&l))
-			problem_add(out, &l, "a line of the kernel log, skipping");
+			suite_problem_add(out, &l, "a line of the kernel log, skipping");
 		else if (l.len > 0)
 			take_row(&t, &l);
 	}
 	if (t.rows == 0 && !t.bad) {
-		problem_add(out, &l, "a table without rows; metrics left out");
+		suite_problem_add(out, &l, "a table without rows; metrics left out");
 		t.bad = true;
 	}
 	if (t.bad) {
@@ -161,10 +161,10 @@ void wis_parse_csv(const char *text, size_t len, const char *mode, struct suite_
 	if (!t.no_threads)
 		headline |= add_per_task(&t, &wis_per_thread_ops, t.per_thread, !mode || thread);
 	if (!headline)
-		problem_add(out, &l, "no rate of %s in every row",
-			    thread ? "threads"
-			    : mode ? "processes"
-				   : "processes or threads");
+		suite_problem_add(out, &l, "no rate of %s in every row",
+				  thread ? "threads"
+				  : mode ? "processes"
+					 : "processes or threads");
 	if (t.scale > 0)
 		(void)metric_add(out, &scalability, round(t.scale * 1e6) / 1e6, NULL, 0);
 	(void)metric_add(out, &wis_workload, t.workload, NULL, 0);

@@ -60,7 +60,7 @@ __attribute__((format(printf, 3, 4))) static void fail(struct direct *d, const s
 	va_start(ap, fmt);
 	strbuf_vaddf(&b, fmt, ap);
 	va_end(ap);
-	problem_add(d->out, l, "%s; metrics left out", strbuf_str(&b));
+	suite_problem_add(d->out, l, "%s; metrics left out", strbuf_str(&b));
 	strbuf_done(&b);
 	d->bad = true;
 }
@@ -120,8 +120,9 @@ static void take_sample(struct direct *d, const struct line *l)
 			d->dead_since = l->nr;
 	} else {
 		if (d->dead_lines > 0)
-			problem_add(d->out, l, "a task did nothing for %u samples since line %u",
-				    d->dead_lines, d->dead_since);
+			suite_problem_add(d->out, l,
+					  "a task did nothing for %u samples since line %u",
+					  d->dead_lines, d->dead_since);
 		d->dead_lines = 0;
 	}
 	if (d->phase == WARMUP) {
@@ -160,7 +161,8 @@ static void take_phase(struct direct *d, const struct line *l, enum phase from, 
 		fail(d, l, "'%.*s' at a wrong place: outputs mixed or cut", (int)l->len, l->s);
 	d->phase = to;
 	if (to == MEASURE && d->warmups != WARMUP_LINES)
-		problem_add(d->out, l, "%u warm-up samples, not %d", d->warmups, WARMUP_LINES);
+		suite_problem_add(d->out, l, "%u warm-up samples, not %d", d->warmups,
+				  WARMUP_LINES);
 }
 
 static bool is_line(const struct line *l, const char *what)
@@ -192,7 +194,7 @@ static void take_line(struct direct *d, const struct line *l)
 		if (d->phase != BEFORE)
 			fail(d, l, "a second 'testcase:' line");
 	} else if (line_is_kernel_log(l)) {
-		problem_add(d->out, l, "a line of the kernel log, skipping");
+		suite_problem_add(d->out, l, "a line of the kernel log, skipping");
 	} else if (l->len > 0 && !is_task_line(l)) {
 		problem_bad_line(d->out, l, "a line of will-it-scale, skipping");
 	}
@@ -219,7 +221,7 @@ static unsigned settle_tasks(struct direct *d, const struct line *l, unsigned as
 	if (asked == 0 && d->tasks_min == d->tasks_max)
 		return (unsigned)d->tasks_min;
 	if (asked == 0) {
-		problem_add(
+		suite_problem_add(
 			d->out, l,
 			"nr_task is not known, it is between %llu and %llu; rate per task left out",
 			(unsigned long long)d->tasks_min, (unsigned long long)d->tasks_max);
