@@ -15,6 +15,7 @@
 #include <sys/reboot.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -62,7 +63,8 @@ static int port_try(void)
 
 	while (d && fd < 0 && (de = readdir(d))) {
 		_cleanup_(freep) char *name = NULL, *number = NULL, *node = NULL, *path = NULL;
-		unsigned major, minor;
+		unsigned long major, minor;
+		char *end;
 
 		if (de->d_name[0] == '.')
 			continue;
@@ -77,9 +79,11 @@ static int port_try(void)
 		free(path);
 		path = xasprintf("/sys/class/virtio-ports/%s/dev", de->d_name);
 		number = facts_read_line(path);
-		if (!number || sscanf(number, "%u:%u", &major, &minor) != 2)
+		if (!number)
 			continue;
-		(void)mknod(node, S_IFCHR | 0600, (dev_t)(major << 8 | minor));
+		major = strtoul(number, &end, 10);
+		minor = *end == ':' ? strtoul(end + 1, NULL, 10) : 0;
+		(void)mknod(node, S_IFCHR | 0600, makedev((unsigned)major, (unsigned)minor));
 		fd = open(node, O_RDWR | O_CLOEXEC);
 	}
 	if (d)

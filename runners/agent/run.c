@@ -66,6 +66,8 @@ static void child_exec(const struct run *r, char **argv, int out, int err, int r
 		_exit(127);
 	while (argv[n])
 		n++;
+	if (n == 0)
+		_exit(127);
 	args = xcalloc(n + 2, sizeof(*args));
 	args[0] = xstrdup(r->env->workloads);
 	memcpy(args + 1, argv, n * sizeof(*args));

@@ -101,15 +101,21 @@ static void clean_line(const char *in, size_t len, struct strbuf *out)
 {
 	strbuf_reset(out);
 	for (size_t i = 0; i < len; i++) {
-		if (in[i] == '\033' && i + 1 < len && in[i + 1] == '[') {
+		char c = in[i];
+
+		if (c == '\033' && i + 1 < len && in[i + 1] == '[') {
 			i += 2;
 			while (i < len && !isalpha((unsigned char)in[i]))
 				i++;
 			continue;
 		}
-		if (in[i] == '\r' || in[i] == '\033')
+		if (c == '\r' || c == '\033')
 			continue;
-		strbuf_addch(out, in[i] >= ' ' && in[i] <= '~' ? in[i] : in[i] == '\t' ? ' ' : '?');
+		if (c == '\t')
+			c = ' ';
+		else if (c < ' ' || c > '~')
+			c = '?';
+		strbuf_addch(out, c);
 	}
 }
 

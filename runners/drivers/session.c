@@ -271,7 +271,8 @@ static void take_fault(struct session *s, const struct proto_frame *f)
 	if (proto_fault_parse(f, &fault, &why) < 0)
 		fail(s, LAB_AGENT, why.msg);
 	else
-		result_blame(s->result, LAB_AGENT, "the agent failed (%s): %s", fault.stage, fault.text);
+		result_blame(s->result, LAB_AGENT, "the agent failed (%s): %s", fault.stage,
+			     fault.text);
 }
 
 static void take_bye(struct session *s)

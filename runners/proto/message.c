@@ -55,7 +55,7 @@ static int get_int(const json_t *j, const char *key, json_int_t min, json_int_t 
 static int get_uint(const json_t *j, const char *key, json_int_t min, json_int_t max, unsigned *ret,
 		    struct err *e)
 {
-	json_int_t v;
+	json_int_t v = 0;
 	int r = get_int(j, key, min, max, &v, e);
 
 	if (r < 0)
@@ -66,7 +66,7 @@ static int get_uint(const json_t *j, const char *key, json_int_t min, json_int_t
 
 static int get_bytes(const json_t *j, const char *key, uint64_t *ret, struct err *e)
 {
-	json_int_t v;
+	json_int_t v = 0;
 	int r = get_int(j, key, 0, BYTES_MAX, &v, e);
 
 	if (r < 0)
