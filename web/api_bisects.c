@@ -32,7 +32,7 @@ static bool take_field(struct bisection_ask *a, const char *key, const json_t *v
 			continue;
 		if (!json_is_string(v) || json_string_length(v) == 0 ||
 		    json_string_length(v) > MAX_TEXT)
-			problem_add(problems, pointer, "wrong_type",
+			ask_problem(problems, pointer, "wrong_type",
 				    "%s must be a text of 1 to %d bytes", key, MAX_TEXT);
 		else
 			*(const char **)((char *)a + fields[i].offset) = json_string_value(v);
@@ -46,7 +46,7 @@ static void take_params(struct bisection_ask *a, const json_t *v, json_t *proble
 	if (json_is_object(v) && json_object_size(v) <= 32)
 		a->params = v;
 	else
-		problem_add(problems, "/params", "wrong_type",
+		ask_problem(problems, "/params", "wrong_type",
 			    "params must be an object such as {\"test\":\"page_fault1\"}");
 }
 
@@ -66,14 +66,14 @@ static void read_fields(struct bisection_ask *a, json_t *body, json_t *problems)
 		}
 		pointer = xasprintf("/%.100s", key);
 		json_set_str(
-			problem_add(problems, pointer, "unknown_field", "no field '%.100s'", key),
+			ask_problem(problems, pointer, "unknown_field", "no field '%.100s'", key),
 			"hint", "there are tree, good, bad, job, suite, params, metric and note");
 	}
 }
 
 static json_t *plan_json(const struct bisection_plan *plan)
 {
-	json_t *j = json_object(), *range = json_object();
+	json_t *j = json_object(), *range = json_object(), *steps = json_object();
 
 	json_set_str(range, "good", plan->good);
 	json_set_str(range, "bad", plan->bad);
@@ -81,7 +81,9 @@ static json_t *plan_json(const struct bisection_plan *plan)
 	json_set_str(j, "state", "plan");
 	json_set_str(j, "job", plan->job);
 	json_set_str(j, "metric", plan->metric);
-	if (json_object_set_new(j, "resolved", range) < 0)
+	json_set_i64(steps, "expect", plan->steps);
+	if (json_object_set_new(j, "resolved", range) < 0 ||
+	    json_object_set_new(j, "steps", steps) < 0)
 		abort();
 	return j;
 }

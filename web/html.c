@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "web/html.h"
 
-#include "bot/base/utf8.h"
+#include "bot/base/visible.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -69,64 +69,12 @@ void html_close_to(struct html *h, size_t depth)
 		html_close(h);
 }
 
-/* One character from @p: its length in bytes and code point; U+FFFD for a byte that is no UTF-8. */
-static size_t decode(const unsigned char *p, size_t left, uint32_t *ret)
-{
-	size_t n = utf8_length((const char *)p, left);
-
-	*ret = 0xfffd;
-	if (n == 0)
-		return 1;
-	*ret = n == 1 ? p[0] : p[0] & (0x7fU >> n);
-	for (size_t i = 1; i < n; i++)
-		*ret = *ret << 6 | (p[i] & 0x3f);
-	return n;
-}
-
-static bool is_hiding(uint32_t c)
-{
-	return (c >= 0x80 && c < 0xa0) || c == 0xad || c == 0x61c || c == 0x180e || c == 0x200b ||
-	       c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
-	       (c >= 0xe0000 && c <= 0xe0fff);
-}
-
-/* One character in visible form; the caller deals with what HTML needs. */
-static size_t add_visible(struct strbuf *b, const unsigned char *p, size_t left)
-{
-	uint32_t c;
-	size_t n = decode(p, left, &c);
-
-	if (c == '\n' || c == '\t') {
-		strbuf_addch(b, (char)c);
-	} else if (c < 0x20 || c == 0x7f) {
-		/* U+2400… are pictures of the control characters. */
-		unsigned pic = c == 0x7f ? 0x21 : c;
-
-		strbuf_addf(b, "\xe2\x90%c", (char)(0x80 + pic));
-	} else if ((c & 0xfffe) == 0xfffe || c == 0xfffd) {
-		strbuf_addstr(b, "\xef\xbf\xbd");
-	} else if (is_hiding(c)) {
-		strbuf_addf(b, "[U+%04X]", c);
-	} else {
-		strbuf_add(b, p, n);
-	}
-	return n;
-}
-
-void text_visible(struct strbuf *ret, const char *text, size_t len)
-{
-	for (size_t i = 0; i < len;)
-		i += add_visible(ret, (const unsigned char *)text + i, len - i);
-}
-
 static void escape(struct strbuf *b, const char *text, size_t len, size_t max)
 {
-	const unsigned char *p = (const unsigned char *)text;
 	size_t i = 0;
 
 	for (; i < len && max > 0; max--) {
-		switch (p[i]) {
+		switch (text[i]) {
 		case '<':
 			strbuf_addstr(b, "&lt;");
 			i++;
@@ -148,7 +96,7 @@ static void escape(struct strbuf *b, const char *text, size_t len, size_t max)
 			i++;
 			break;
 		default:
-			i += add_visible(b, p + i, len - i);
+			i += visible_step(b, text + i, len - i);
 		}
 	}
 	if (i < len)

@@ -50,8 +50,7 @@ void html_attrf(struct html *h, const char *name, const char *fmt, ...)
 void html_href(struct html *h, const char *before, const char *value, const char *after);
 
 /**
- * html_text() - text: <, >, & and quotes escaped; control and bidirectional characters, which could
- * hide or reorder what a reader sees, are shown as ␛ or [U+202E]; bytes that are no UTF-8 as U+FFFD.
+ * html_text() - text: <, >, & and quotes escaped, and made visible as bot/base/visible.h does.
  */
 void html_text(struct html *h, const char *text);
 void html_textn(struct html *h, const char *text, size_t len);
@@ -71,6 +70,3 @@ void html_div(struct html *h, const char *tag, const char *class);
 /** html_take() - close everything and hand the document over; free() it. */
 char *html_take(struct html *h);
 void html_done(struct html *h);
-
-/** text_visible() - append @text to @ret as html_text() shows it, without the escaping of HTML. */
-void text_visible(struct strbuf *ret, const char *text, size_t len);

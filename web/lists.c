@@ -19,6 +19,19 @@ static void id_cell(struct html *h, const char *before, const char *id)
 	html_close(h);
 }
 
+/* The interval on a line of its own: the table has many columns. */
+static void change_cell(struct html *h, const json_t *effect)
+{
+	td_num(h);
+	html_open(h, "b");
+	part_percent(h, json_f64(effect, "rel", NAN));
+	html_close(h);
+	html_open(h, "br");
+	html_elf(h, "span", "dim", "%+.1f .. %+.1f", json_f64(effect, "lo", NAN) * 100,
+		 json_f64(effect, "hi", NAN) * 100);
+	html_close(h);
+}
+
 static void regression_row(struct html *h, const json_t *r)
 {
 	const json_t *culprit = json_object_get(r, "culprit");
@@ -28,9 +41,7 @@ static void regression_row(struct html *h, const json_t *r)
 	td(h);
 	part_state(h, json_str(r, "state", ""));
 	html_close(h);
-	td_num(h);
-	part_change(h, json_object_get(r, "effect"));
-	html_close(h);
+	change_cell(h, json_object_get(r, "effect"));
 	td(h);
 	html_text(h, json_str(json_object_get(r, "metric"), "name", ""));
 	html_open(h, "br");
@@ -38,8 +49,11 @@ static void regression_row(struct html *h, const json_t *r)
 	part_params(h, json_object_get(r, "params"));
 	html_close(h);
 	html_close(h);
-	html_elf(h, "td", NULL, "%s %s", json_str(r, "tree", ""), json_str(r, "branch", ""));
-	html_el(h, "td", NULL, json_str(r, "machine", ""));
+	td(h);
+	html_textf(h, "%s %s", json_str(r, "tree", ""), json_str(r, "branch", ""));
+	html_open(h, "br");
+	html_elf(h, "span", "dim", "on %s", json_str(r, "machine", ""));
+	html_close(h);
 	html_div(h, "td", "wide");
 	if (culprit)
 		part_commit(h, json_str(culprit, "commit", ""), json_str(culprit, "title", ""));
@@ -50,7 +64,7 @@ static void regression_row(struct html *h, const json_t *r)
 	part_p(h, json_f64(culprit, "p", NAN));
 	html_close(h);
 	td(h);
-	part_time(h, json_str(r, "created", NULL));
+	part_date(h, json_str(r, "created", NULL));
 	html_close(h);
 	html_close(h);
 }
@@ -60,10 +74,9 @@ void regression_rows(struct html *h, const json_t *items)
 	const json_t *r;
 	size_t i;
 
-	table_begin(
-		h, "Regressions",
-		"Id|State|>Change (interval, %)|Metric and test|Tree|Machines|First bad commit|>P|"
-		"Found");
+	table_begin(h, "Regressions",
+		    "Id|State|>Change|Metric and test|Tree|First bad commit|>P|"
+		    "Found");
 	json_array_foreach (items, i, r)
 		regression_row(h, r);
 	table_end(h);
@@ -157,8 +170,7 @@ int load_regressions(struct request *q, json_t **ret, struct err *e)
 	return r < 0 ? r : page_regressions(q->db, &f, ret, e);
 }
 
-static void filter_links(struct html *h, const char *path, const char *now,
-			 const char *const *names)
+static void filter_links(struct html *h, const char *now, const char *const *names)
 {
 	html_div(h, "p", "filters");
 	html_text(h, "Show ");
@@ -166,7 +178,10 @@ static void filter_links(struct html *h, const char *path, const char *now,
 		bool all = i == 0;
 
 		html_open(h, "a");
-		html_href(h, path, all ? NULL : names[i], NULL);
+		if (all)
+			html_attr(h, "href", "?");
+		else
+			html_href(h, "?state=", names[i], NULL);
 		if (all ? !now : now && !strcmp(now, names[i]))
 			html_attr(h, "aria-current", "true");
 		html_text(h, names[i]);
@@ -187,7 +202,7 @@ void render_regressions(struct request *q, struct html *h, const json_t *j)
 
 	page_begin(q, h, "Regressions", "/regressions");
 	html_el(h, "h1", NULL, "Regressions");
-	filter_links(h, state ? "/regressions?state=" : "/regressions?state=", state, names);
+	filter_links(h, state, names);
 	if (json_array_size(items))
 		regression_rows(h, items);
 	else

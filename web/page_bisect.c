@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/base/visible.h"
 #include "bot/store/page_read.h"
 #include "web/parts.h"
 #include "web/request.h"
@@ -24,7 +25,7 @@ int serve_bisect_log(struct request *q, struct err *e)
 	if (r < 0)
 		return r;
 	page_bisection_log(j, &log);
-	text_visible(&shown, strbuf_str(&log), log.len);
+	visible_add(&shown, strbuf_str(&log), log.len);
 	answer_text(q, 200, "text/plain; charset=utf-8", strbuf_str(&shown));
 	return 0;
 }

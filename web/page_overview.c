@@ -45,7 +45,8 @@ static void tiles(struct html *h, const json_t *j)
 	tile(h, "/queue", "builds", json_i64(builds, "ok", 0), more[1]);
 	tile(h, "/queue", "boots", json_i64(boots, "done", 0), more[2]);
 	tile(h, "/queue", "runs", json_i64(j, "runs", 0), more[3]);
-	tile(h, "/regressions", "mails sent", json_i64(mails, "sent", 0), more[4]);
+	tile(h, "/regressions", json_i64(mails, "sent", 0) == 1 ? "mail sent" : "mails sent",
+	     json_i64(mails, "sent", 0), more[4]);
 	html_close(h);
 }
 
@@ -118,8 +119,7 @@ static void comparisons(struct html *h, const json_t *j)
 	if (json_array_size(list) == 0)
 		return;
 	part_h2(h, "comparisons", "Being compared");
-	table_begin(h, "Comparisons",
-		    "Tree|Base|Head|Job|Verdict so far|>Change (interval, %)|>Boots|>Look");
+	table_begin(h, "Comparisons", "Tree|Base|Head|Job|Verdict so far|>Change|>Boots|>Look");
 	json_array_foreach (list, i, k) {
 		const json_t *boots = json_object_get(k, "boots");
 

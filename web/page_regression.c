@@ -119,7 +119,7 @@ static void run_rows(struct html *h, const json_t *j)
 	size_t i;
 
 	html_open(h, "details");
-	html_elf(h, "summary", NULL, "All %zu runs as a table", json_array_size(runs));
+	html_elf(h, "summary", NULL, "All runs as a table: %zu", json_array_size(runs));
 	table_begin(h, "Runs", "Commit|>Boot|>Run|>Value|Machine|Measured|Output");
 	json_array_foreach (runs, i, r) {
 		html_open(h, "tr");
@@ -182,7 +182,7 @@ static void metric_rows(struct html *h, const json_t *metrics, bool changed)
 	size_t i;
 
 	table_begin(h, changed ? "Changed metrics" : "Other metrics",
-		    "Metric|Verdict|>Change (interval, %)|>p|>Base|>Runs|>Head|>Runs");
+		    "Metric|Verdict|>Change|>p|>Base|>Runs|>Head|>Runs");
 	json_array_foreach (metrics, i, m) {
 		const json_t *base = json_object_get(m, "base"), *head = json_object_get(m, "head");
 
@@ -227,7 +227,7 @@ static void metrics(struct html *h, const json_t *j)
 	if (changed == json_array_size(list))
 		return;
 	html_open(h, "details");
-	html_elf(h, "summary", NULL, "%zu metrics that did not change",
+	html_elf(h, "summary", NULL, "Metrics that did not change: %zu",
 		 json_array_size(list) - changed);
 	metric_rows(h, list, false);
 	html_close(h);

@@ -61,7 +61,7 @@ static void comparisons(struct html *h, const json_t *list)
 	size_t i;
 
 	table_begin(h, "Comparisons",
-		    "Branch|Base|Head|Job|State|Verdict|>Change (interval, %)|Regression|Ended");
+		    "Branch|Base|Head|Job|State|Verdict|>Change|Regression|Ended");
 	json_array_foreach (list, i, k) {
 		html_open(h, "tr");
 		html_el(h, "td", NULL, json_str(k, "branch", ""));

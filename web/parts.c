@@ -212,6 +212,14 @@ void part_time(struct html *h, const char *iso)
 	html_close(h);
 }
 
+void part_date(struct html *h, const char *iso)
+{
+	html_open(h, "time");
+	html_attr(h, "datetime", iso);
+	html_textf(h, "%.10s", iso ? iso : "\xe2\x80\x93");
+	html_close(h);
+}
+
 void part_seconds(struct html *h, double s)
 {
 	if (!isfinite(s))

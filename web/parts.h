@@ -22,9 +22,10 @@ void part_h2(struct html *h, const char *id, const char *text);
 void part_state(struct html *h, const char *state);
 /** part_commit() - link with twelve digits, and the title if not NULL. Nothing for a NULL hash. */
 void part_commit(struct html *h, const char *hash, const char *title);
-/** part_time() - "2030-11-06 08:12 UTC"; part_age(): and how long ago. A dash for NULL. */
+/** part_time() - "2030-11-06 08:12 UTC"; part_age(): and how long ago; part_date(): day only. */
 void part_time(struct html *h, const char *iso);
 void part_age(struct html *h, const char *iso);
+void part_date(struct html *h, const char *iso);
 /** part_change() - "-3.8% (-4.3 .. -3.3)" from an object with rel, lo, hi. */
 void part_change(struct html *h, const json_t *effect);
 void part_percent(struct html *h, double rel);

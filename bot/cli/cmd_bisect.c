@@ -2,6 +2,7 @@
 /* kperfbot bisect: the sub-commands about bisections. */
 #include "bot/base/cleanup.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/cmd_bisect_ask.h"
 #include "bot/cli/cmd_bisect_simulate.h"
 
 #include <getopt.h>
@@ -10,8 +11,12 @@
 static const struct {
 	const char *name;
 	int (*run)(struct cli *cli, int argc, char **argv);
+	const char *usage;
 } verbs[] = {
-	{ "simulate", cmd_bisect_simulate },
+	{ "start", cmd_bisect_start, CMD_BISECT_START_USAGE },
+	{ "status", cmd_bisect_one, "bisect status [--json] ID" },
+	{ "watch", cmd_bisect_one, "bisect watch [--json] ID" },
+	{ "simulate", cmd_bisect_simulate, CMD_BISECT_SIMULATE_USAGE },
 };
 
 int cmd_bisect(struct cli *cli, int argc, char **argv)
@@ -19,7 +24,9 @@ int cmd_bisect(struct cli *cli, int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(argv[1], verbs[i].name)) {
 			optind = 0;
+			cli->usage = verbs[i].usage;
 			return verbs[i].run(cli, argc - 1, argv + 1);
 		}
-	return cli_usage(cli, "no sub-command '%s'", argc > 1 ? argv[1] : "");
+	return argc > 1 ? cli_usage(cli, "no sub-command '%s'", argv[1])
+			: cli_usage(cli, "say what to do");
 }

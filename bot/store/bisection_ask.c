@@ -9,6 +9,7 @@
 #include "bot/base/strbuf.h"
 #include "bot/db/db.h"
 #include "bot/store/bisection_range.h"
+#include "bot/watch/range.h"
 
 #include <git2.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static const char *find_job(const struct config *c, const struct bisection_ask *
 	bool suite_known = false;
 
 	if (!a->job && !a->suite) {
-		add_choices(problem_add(problems, "/job", "required",
+		add_choices(ask_problem(problems, "/job", "required",
 					"say which job, or suite and params"),
 			    c, "job");
 		return NULL;
@@ -82,7 +83,7 @@ static const char *find_job(const struct config *c, const struct bisection_ask *
 			continue;
 		}
 		if (found) {
-			add_choices(problem_add(problems, "/params", "unknown_param",
+			add_choices(ask_problem(problems, "/params", "unknown_param",
 						"more than one job fits suite and params; give "
 						"job, or more params"),
 				    c, "job");
@@ -93,12 +94,12 @@ static const char *find_job(const struct config *c, const struct bisection_ask *
 	if (found)
 		return found;
 	if (a->job)
-		add_choices(problem_add(problems, "/job", "unknown_job", "no job '%s'", a->job), c,
+		add_choices(ask_problem(problems, "/job", "unknown_job", "no job '%s'", a->job), c,
 			    "job");
 	else if (!suite_known)
-		problem_add(problems, "/suite", "unknown_suite", "no job of suite '%s'", a->suite);
+		ask_problem(problems, "/suite", "unknown_suite", "no job of suite '%s'", a->suite);
 	else
-		add_choices(problem_add(problems, "/params", "unknown_param",
+		add_choices(ask_problem(problems, "/params", "unknown_param",
 					"no job of suite '%s' has these params", a->suite),
 			    c, "job");
 	return NULL;
@@ -112,7 +113,7 @@ static int check_job(struct db *db, const struct bisection_ask *a, struct bisect
 	int r = db_run_one(db, SQL_API_JOB_FIND, &rows, e, "s", plan->job);
 
 	if (r == ERR_NOENT) {
-		problem_add(problems, "/job", "unknown_job",
+		ask_problem(problems, "/job", "unknown_job",
 			    "job '%s' is configured, but kperfbotd has not read it yet", plan->job);
 		return 0;
 	}
@@ -125,7 +126,7 @@ static int check_job(struct db *db, const struct bisection_ask *a, struct bisect
 		return 0;
 	r = db_run_one(db, SQL_API_METRIC_KNOWN, &rows, e, "s", a->metric);
 	if (r == ERR_NOENT) {
-		json_t *p = problem_add(problems, "/metric", "unknown_metric", "no metric '%s'",
+		json_t *p = ask_problem(problems, "/metric", "unknown_metric", "no metric '%s'",
 					a->metric);
 		_cleanup_(freep) char *hint =
 			xasprintf("that of job %s is %s", plan->job, plan->metric);
@@ -150,14 +151,14 @@ static int check_tree(struct db *db, const struct config *c, const char *tree, b
 	*ret_known = false;
 	if (!tree || !config_has(c, "tree", tree)) {
 		add_choices(
-			tree ? problem_add(problems, "/tree", "unknown_tree", "no tree '%s'", tree)
-			     : problem_add(problems, "/tree", "required", "say which tree"),
+			tree ? ask_problem(problems, "/tree", "unknown_tree", "no tree '%s'", tree)
+			     : ask_problem(problems, "/tree", "required", "say which tree"),
 			c, "tree");
 		return 0;
 	}
 	r = db_run_one(db, SQL_API_TREE_KNOWN, &rows, e, "s", tree);
 	if (r == ERR_NOENT) {
-		problem_add(problems, "/tree", "unknown_tree",
+		ask_problem(problems, "/tree", "unknown_tree",
 			    "tree '%s' is configured, but was not fetched yet", tree);
 		return 0;
 	}
@@ -176,17 +177,14 @@ static int check_range(const struct config *c, const struct bisection_ask *a,
 		xasprintf("%s/mirror.git", config_str(c, "kperfbot", NULL, "state"));
 	int good, bad;
 
-	if (git_repository_open_bare(&repo, path) < 0) {
-		const git_error *ge = git_error_last();
-
-		return err_set(e, ERR_GIT, "could not open '%s': %s", path,
-			       ge ? ge->message : "no reason given");
-	}
-	good = range_resolve(repo, a->tree, a->good, "/good", plan->good, problems, e);
-	bad = range_resolve(repo, a->tree, a->bad, "/bad", plan->bad, problems, e);
+	good = range_open(path, &repo, e);
+	if (good < 0)
+		return good;
+	good = ends_resolve(repo, a->tree, a->good, "/good", plan->good, problems, e);
+	bad = ends_resolve(repo, a->tree, a->bad, "/bad", plan->bad, problems, e);
 	if (good < 0 || bad < 0)
 		return good == ERR_GIT || bad == ERR_GIT ? ERR_GIT : 0;
-	good = range_count(repo, plan->good, plan->bad, &plan->commits, problems, e);
+	good = ends_check(repo, plan->good, plan->bad, &plan->commits, &plan->steps, problems, e);
 	return good == ERR_INVAL ? 0 : good;
 }
 
@@ -255,9 +253,9 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 	if (r < 0)
 		return r;
 	if (!ask->good)
-		problem_add(problems, "/good", "required", "say which commit is good");
+		ask_problem(problems, "/good", "required", "say which commit is good");
 	if (!ask->bad)
-		problem_add(problems, "/bad", "required", "say which commit is bad");
+		ask_problem(problems, "/bad", "required", "say which commit is bad");
 	ret->job = find_job(config, ask, problems);
 	if (ret->job)
 		r = check_job(db, ask, ret, problems, e);
@@ -270,8 +268,8 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 			       json_str(json_array_get(problems, 0), "detail", "not valid"));
 	if (dry_run)
 		return 0;
-	key = xasprintf("%s %s %s %lld %s", ask->tree, ret->good, ret->bad,
-			(long long)ret->job_id, ret->metric);
+	key = xasprintf("%s %s %s %lld %s", ask->tree, ret->good, ret->bad, (long long)ret->job_id,
+			ret->metric);
 	file_sha256_hex(key, strlen(key), s.dedupe);
 	request = request_text(ask, ret);
 	s.request = request;

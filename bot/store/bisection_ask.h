@@ -30,13 +30,14 @@ struct bisection_ask {
  * struct bisection_plan - what it comes to.
  * @id: of the new or joined bisection; "" for a dry run.
  * @joined: an equal request was open already.
- * @commits: commits in good..bad.
+ * @commits: commits in good..bad; @steps: that plain bisection of them takes.
  */
 struct bisection_plan {
 	char id[9];
 	bool joined;
 	char good[41], bad[41];
 	int64_t commits;
+	int steps;
 	int64_t job_id;
 	const char *job;
 	char metric[128];

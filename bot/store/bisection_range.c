@@ -4,16 +4,13 @@
 #include "bot/base/cleanup.h"
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
+#include "bot/watch/range.h"
 
 #include <git2.h>
 #include <stdarg.h>
 #include <string.h>
 
-/* A range that nobody can mean; the walk stops here. */
-#define MAX_COMMITS 200000
-
 DEFINE_CLEANUP(git_object *, git_object_free);
-DEFINE_CLEANUP(git_revwalk *, git_revwalk_free);
 DEFINE_CLEANUP(git_reference *, git_reference_free);
 
 static const char *git_why(void)
@@ -23,7 +20,7 @@ static const char *git_why(void)
 	return ge && ge->message ? ge->message : "no reason given";
 }
 
-json_t *problem_add(json_t *problems, const char *pointer, const char *code, const char *fmt, ...)
+json_t *ask_problem(json_t *problems, const char *pointer, const char *code, const char *fmt, ...)
 {
 	_cleanup_(strbuf_done) struct strbuf detail = STRBUF_INIT;
 	json_t *p = json_object();
@@ -60,8 +57,8 @@ static int by_ref(git_repository *repo, const char *tree, const char *kind, cons
 	return git_reference_peel(ret, ref, GIT_OBJECT_COMMIT) == 0;
 }
 
-int range_resolve(git_repository *repo, const char *tree, const char *name, const char *pointer,
-		  char ret[41], json_t *problems, struct err *e)
+int ends_resolve(git_repository *repo, const char *tree, const char *name, const char *pointer,
+		 char ret[41], json_t *problems, struct err *e)
 {
 	_cleanup_(git_object_freep) git_object *o = NULL;
 	size_t n = strlen(name);
@@ -69,14 +66,14 @@ int range_resolve(git_repository *repo, const char *tree, const char *name, cons
 	int r;
 
 	if (n == 0 || n > 200) {
-		problem_add(problems, pointer, "unknown_commit",
+		ask_problem(problems, pointer, "unknown_commit",
 			    "a hash, tag or branch of at most 200 characters is needed");
 		return ERR_INVAL;
 	}
 	if (by_ref(repo, tree, "tags", name, &o) || by_ref(repo, tree, "heads", name, &o))
 		goto found;
 	if (n < 8 || n > 40 || !all_hex(name)) {
-		json_t *p = problem_add(problems, pointer, "unknown_commit",
+		json_t *p = ask_problem(problems, pointer, "unknown_commit",
 					"'%s' is no tag or branch of tree '%s'", name, tree);
 
 		json_set_str(p, "hint", "a hash has 8 to 40 lower-case hex digits");
@@ -86,12 +83,12 @@ int range_resolve(git_repository *repo, const char *tree, const char *name, cons
 		return err_set(e, ERR_GIT, "could not read '%s': %s", name, git_why());
 	r = git_object_lookup_prefix(&o, repo, &id, n, GIT_OBJECT_COMMIT);
 	if (r == GIT_EAMBIGUOUS) {
-		problem_add(problems, pointer, "ambiguous_commit",
+		ask_problem(problems, pointer, "ambiguous_commit",
 			    "'%s' fits more than one object; give more digits", name);
 		return ERR_INVAL;
 	}
 	if (r < 0) {
-		problem_add(problems, pointer, "unknown_commit", "no commit '%s' in tree '%s'",
+		ask_problem(problems, pointer, "unknown_commit", "no commit '%s' in tree '%s'",
 			    name, tree);
 		return ERR_INVAL;
 	}
@@ -100,59 +97,36 @@ found:
 	return 0;
 }
 
-static int count_walk(git_repository *repo, const git_oid *good, const git_oid *bad, int64_t *ret,
-		      struct err *e)
+int ends_check(git_repository *repo, const char *good, const char *bad, int64_t *ret_commits,
+	       int *ret_steps, json_t *problems, struct err *e)
 {
-	_cleanup_(git_revwalk_freep) git_revwalk *walk = NULL;
-	git_oid id;
-	int r;
+	_cleanup_(range_done) struct range range = { 0 };
+	struct err why = { 0 };
+	int r = range_read(repo, good, bad, NULL, &range, &why);
 
-	if (git_revwalk_new(&walk, repo) < 0 || git_revwalk_push(walk, bad) < 0 ||
-	    git_revwalk_hide(walk, good) < 0)
-		return err_set(e, ERR_GIT, "could not walk the range: %s", git_why());
-	*ret = 0;
-	while ((r = git_revwalk_next(&id, walk)) == 0)
-		if (++*ret > MAX_COMMITS)
-			return 0;
-	return r == GIT_ITEROVER ? 0
-				 : err_set(e, ERR_GIT, "could not walk the range: %s", git_why());
-}
-
-int range_count(git_repository *repo, const char *good, const char *bad, int64_t *ret,
-		json_t *problems, struct err *e)
-{
-	git_oid g, b, base;
-	char hex[41];
-	int r;
-
-	if (git_oid_fromstr(&g, good) < 0 || git_oid_fromstr(&b, bad) < 0)
-		return err_set(e, ERR_BUG, "bad hash");
-	if (git_oid_equal(&g, &b)) {
-		problem_add(problems, "/bad", "range_empty", "good and bad are the same commit");
+	if (r == ERR_RANGE) {
+		ask_problem(problems, "/bad", "range_empty", "%s", why.msg);
 		return ERR_INVAL;
 	}
-	r = git_merge_base(&base, repo, &g, &b);
-	if (r < 0 && r != GIT_ENOTFOUND)
-		return err_set(e, ERR_GIT, "could not find the merge base: %s", git_why());
-	if (r == GIT_ENOTFOUND || !git_oid_equal(&base, &g)) {
-		json_t *p = problem_add(problems, "/good", "not_ancestor",
+	if (r < 0)
+		return err_set(e, r, "%s", why.msg);
+	if (!range.good_is_ancestor) {
+		json_t *p = ask_problem(problems, "/good", "not_ancestor",
 					"%.12s is not an ancestor of %.12s", good, bad);
 		_cleanup_(freep) char *hint = NULL;
 
-		if (r == 0) {
-			git_oid_tostr(hex, sizeof(hex), &base);
-			hint = git_oid_equal(&base, &b)
-				       ? xstrdup("bad is an ancestor of good: swap them")
-				       : xasprintf("merge base is %s", hex);
+		if (range.n_merge_bases > 0) {
+			hint = xasprintf("merge base is %s", range.merge_bases[0]);
 			json_set_str(p, "hint", hint);
 		}
 		return ERR_INVAL;
 	}
-	r = count_walk(repo, &g, &b, ret, e);
-	if (r == 0 && *ret > MAX_COMMITS) {
-		problem_add(problems, "/good", "range_too_large", "more than %d commits",
-			    MAX_COMMITS);
+	if (range.commits > BISECT_MAX_COMMITS) {
+		ask_problem(problems, "/good", "range_too_large", "%zu commits; at most %d can be",
+			    range.commits, BISECT_MAX_COMMITS);
 		return ERR_INVAL;
 	}
-	return r;
+	*ret_commits = (int64_t)range.commits;
+	*ret_steps = range.expected_steps;
+	return 0;
 }

@@ -9,21 +9,21 @@
 
 struct err;
 
-/** problem_add() - add {"pointer","code","detail"} to array @problems and return it, to add more. */
-json_t *problem_add(json_t *problems, const char *pointer, const char *code, const char *fmt, ...)
+/** ask_problem() - add {"pointer","code","detail"} to array @problems and return it, to add more. */
+json_t *ask_problem(json_t *problems, const char *pointer, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /**
- * range_resolve() - make a commit of a name: hash, 8 or more digits, tag or branch of @tree.
+ * ends_resolve() - make a commit of a name: hash, 8 or more digits, tag or branch of @tree.
  * @pointer: of the field, for @problems ("unknown_commit", "ambiguous_commit").
  * Return: 0 and @ret; ERR_INVAL when a problem was added; ERR_GIT.
  */
-int range_resolve(git_repository *repo, const char *tree, const char *name, const char *pointer,
-		  char ret[41], json_t *problems, struct err *e);
+int ends_resolve(git_repository *repo, const char *tree, const char *name, const char *pointer,
+		 char ret[41], json_t *problems, struct err *e);
 
 /**
- * range_count() - commits in @good..@bad, with problems "not_ancestor", "range_empty",
+ * ends_check() - is @good..@bad a range to bisect? Problems "not_ancestor", "range_empty",
  * "range_too_large". Cost: a walk over the range.
  */
-int range_count(git_repository *repo, const char *good, const char *bad, int64_t *ret,
-		json_t *problems, struct err *e);
+int ends_check(git_repository *repo, const char *good, const char *bad, int64_t *ret_commits,
+	       int *ret_steps, json_t *problems, struct err *e);

@@ -233,7 +233,7 @@ static void log_step(struct strbuf *b, const json_t *s)
 		    json_f64(s, "took_s", NAN));
 	if (json_str(s, "reason", NULL))
 		strbuf_addf(b, "  %s: %s", json_str(s, "reason", ""), json_str(s, "detail", ""));
-	strbuf_addf(b, "  %s\n", json_str(s, "title", ""));
+	strbuf_addf(b, "  %.100s\n", json_str(s, "title", ""));
 }
 
 void page_bisection_log(const json_t *j, struct strbuf *b)

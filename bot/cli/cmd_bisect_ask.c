@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/cli/cmd_bisect_ask.h"
+
+#include "bot/base/config.h"
+#include "bot/base/err.h"
+#include "bot/base/file.h"
+#include "bot/base/strbuf.h"
+#include "bot/cli/cli.h"
+#include "bot/cli/cli_db.h"
+#include "bot/db/db.h"
+#include "bot/store/bisection_ask.h"
+#include "bot/store/page_read.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+/* How often 'watch' looks, and how often it says something when nothing has changed. */
+#define WATCH_S	    2
+#define WATCH_SAY_S 30
+
+static int read_start(struct cli *cli, int argc, char **argv, struct bisection_ask *a,
+		      bool *dry_run)
+{
+	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
+						 { "tree", required_argument, NULL, 't' },
+						 { "good", required_argument, NULL, 'g' },
+						 { "bad", required_argument, NULL, 'b' },
+						 { "job", required_argument, NULL, 'J' },
+						 { "note", required_argument, NULL, 'n' },
+						 { "metric", required_argument, NULL, 'm' },
+						 { "dry-run", no_argument, NULL, 'd' },
+						 { 0 } };
+	int o;
+
+	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) { /* NOLINT */
+		switch (o) {
+		case 'j':
+			cli->json = true;
+			break;
+		case 't':
+			a->tree = optarg;
+			break;
+		case 'g':
+			a->good = optarg;
+			break;
+		case 'b':
+			a->bad = optarg;
+			break;
+		case 'J':
+			a->job = optarg;
+			break;
+		case 'n':
+			a->note = optarg;
+			break;
+		case 'm':
+			a->metric = optarg;
+			break;
+		case 'd':
+			*dry_run = true;
+			break;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc)
+		return cli_usage(cli, "what is '%s'?", argv[optind]);
+	return a->tree && a->good && a->bad && a->job
+		       ? 0
+		       : cli_usage(cli, "needs --tree, --good, --bad and --job");
+}
+
+/* One line for each wrong option, with what would be right. */
+static int print_problems(const struct cli *cli, json_t *problems)
+{
+	const json_t *p, *choices, *c;
+	size_t i, k;
+
+	if (cli->json) {
+		_cleanup_(json_decrefp) json_t *j = json_object();
+
+		json_set_str(j, "type", "about:blank");
+		json_set_str(j, "title", "Request not valid");
+		json_set_i64(j, "status", 422);
+		json_set_str(j, "code", "invalid_request");
+		if (json_object_set(j, "errors", problems) < 0)
+			abort();
+		cli_json(j);
+	}
+	json_array_foreach (problems, i, p) {
+		_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+		strbuf_addf(&b, "%s", json_str(p, "detail", ""));
+		if (json_str(p, "hint", NULL))
+			strbuf_addf(&b, "; %s", json_str(p, "hint", ""));
+		choices = json_object_get(p, "choices");
+		json_array_foreach (choices, k, c)
+			strbuf_addf(&b, "%s%s", k ? ", " : "; there is ", json_string_value(c));
+		(void)fprintf(stderr, "kperfbot bisect: --%s: %s\n",
+			      json_str(p, "pointer", "/") + 1, strbuf_str(&b));
+	}
+	return EXIT_USAGE;
+}
+
+static void print_plan(const struct cli *cli, const struct bisection_plan *plan)
+{
+	_cleanup_(json_decrefp) json_t *j = NULL;
+
+	if (!cli->json) {
+		cli_out("%s%s %.12s..%.12s: %lld commits, about %d steps; job %s, metric %s\n",
+			plan->id[0] ? plan->id : "plan", plan->joined ? " (joined)" : "",
+			plan->good, plan->bad, (long long)plan->commits, plan->steps, plan->job,
+			plan->metric);
+		return;
+	}
+	j = json_object();
+	json_set_str(j, "id", plan->id[0] ? plan->id : NULL);
+	json_set_bool(j, "joined", plan->joined);
+	json_set_str(j, "good", plan->good);
+	json_set_str(j, "bad", plan->bad);
+	json_set_i64(j, "commits", plan->commits);
+	json_set_str(j, "job", plan->job);
+	json_set_str(j, "metric", plan->metric);
+	cli_json(j);
+}
+
+int cmd_bisect_start(struct cli *cli, int argc, char **argv)
+{
+	_cleanup_(config_freep) struct config *c = NULL;
+	_cleanup_(db_closep) struct db *db = NULL;
+	_cleanup_(json_decrefp) json_t *problems = json_array();
+	struct bisection_ask a = { .asked_by = "cli" };
+	struct bisection_plan plan;
+	struct err e = { 0 };
+	bool dry_run = false;
+	int rc = read_start(cli, argc, argv, &a, &dry_run);
+
+	if (rc)
+		return rc;
+	if (cli_db(cli, &c, &db, &e) < 0)
+		return cli_fail(cli, &e);
+	if (bisection_ask(db, c, &a, dry_run, &plan, problems, &e) < 0)
+		return json_array_size(problems) ? print_problems(cli, problems)
+						 : cli_fail(cli, &e);
+	print_plan(cli, &plan);
+	return EXIT_DONE;
+}
+
+static bool ended(const char *state)
+{
+	return !strcmp(state, "done") || !strcmp(state, "inconclusive") ||
+	       !strcmp(state, "not-reproduced") || !strcmp(state, "failed") ||
+	       !strcmp(state, "cancelled");
+}
+
+static int exit_of_state(const char *state)
+{
+	if (!strcmp(state, "failed"))
+		return EXIT_FATAL;
+	return !ended(state) || !strcmp(state, "done") ? EXIT_DONE : EXIT_CANNOT_TELL;
+}
+
+static void print_status(const struct cli *cli, const json_t *j)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	if (cli->json) {
+		cli_json(j);
+		return;
+	}
+	page_bisection_log(j, &b);
+	cli_out("%s", strbuf_str(&b));
+}
+
+static void progress(const struct cli *cli, const json_t *j)
+{
+	const json_t *log = json_object_get(j, "log");
+	const json_t *last = json_array_get(log, json_array_size(log) - 1);
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	double left = json_f64(j, "effective_left", NAN), eta = json_f64(j, "eta_s", NAN);
+
+	strbuf_addf(&b, "%s %s, step %zu", json_str(j, "id", ""), json_str(j, "state", ""),
+		    json_array_size(log));
+	if (last)
+		strbuf_addf(&b, " (%.12s %s)", json_str(last, "commit", ""),
+			    json_str(last, "verdict", ""));
+	if (isfinite(left))
+		strbuf_addf(&b, ", %.1f commits left", left);
+	if (isfinite(eta))
+		strbuf_addf(&b, ", about %.0f min to go", ceil(eta / 60));
+	cli_note(cli, "%s", strbuf_str(&b));
+}
+
+static int watch(const struct cli *cli, struct db *db, const char *id)
+{
+	const struct timespec nap = { .tv_sec = WATCH_S };
+	_cleanup_(freep) char *said = NULL;
+	struct err e = { 0 };
+
+	for (int quiet_s = 0;; quiet_s += WATCH_S) {
+		_cleanup_(json_decrefp) json_t *j = NULL;
+		_cleanup_(freep) char *now = NULL;
+		const char *state;
+
+		if (page_bisection(db, id, &j, &e) < 0)
+			return cli_fail(cli, &e);
+		state = json_str(j, "state", "");
+		now = xasprintf("%s %zu", state, json_array_size(json_object_get(j, "log")));
+		if (!said || strcmp(said, now) != 0 || quiet_s >= WATCH_SAY_S) {
+			progress(cli, j);
+			quiet_s = 0;
+			free(said);
+			said = take_ptr(now);
+		}
+		if (ended(state)) {
+			print_status(cli, j);
+			return exit_of_state(state);
+		}
+		(void)nanosleep(&nap, NULL);
+	}
+}
+
+static int status(const struct cli *cli, struct db *db, const char *id)
+{
+	_cleanup_(json_decrefp) json_t *j = NULL;
+	struct err e = { 0 };
+
+	if (page_bisection(db, id, &j, &e) < 0)
+		return cli_fail(cli, &e);
+	print_status(cli, j);
+	return EXIT_DONE;
+}
+
+int cmd_bisect_one(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
+	_cleanup_(config_freep) struct config *c = NULL;
+	_cleanup_(db_closep) struct db *db = NULL;
+	struct err e = { 0 };
+	int o;
+
+	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) /* NOLINT */
+		if (o == 'j')
+			cli->json = true;
+		else
+			return EXIT_USAGE;
+	if (argc - optind != 1 || !id_valid('b', argv[optind]))
+		return cli_usage(cli, "say the id of a bisection, b and seven letters or digits");
+	if (cli_db(cli, &c, &db, &e) < 0)
+		return cli_fail(cli, &e);
+	return !strcmp(argv[0], "watch") ? watch(cli, db, argv[optind])
+					 : status(cli, db, argv[optind]);
+}

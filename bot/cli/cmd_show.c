@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/base/config.h"
+#include "bot/base/err.h"
+#include "bot/base/file.h"
+#include "bot/base/strbuf.h"
+#include "bot/cli/cli.h"
+#include "bot/cli/cli_db.h"
+#include "bot/db/db.h"
+#include "bot/store/page_read.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <string.h>
+
+static void side(const char *name, const json_t *c, const json_t *s)
+{
+	cli_out("%-9s %.12s %.60s", name, json_str(c, "commit", ""), json_str(c, "title", ""));
+	if (s)
+		cli_out("  mean %.8g, sd %.3g, %lld runs on %lld boots", json_f64(s, "mean", NAN),
+			json_f64(s, "sd", NAN), (long long)json_i64(s, "n", 0),
+			(long long)json_i64(s, "boots", 0));
+	cli_out("\n");
+}
+
+static void show_regression(const struct cli *cli, const json_t *j)
+{
+	const json_t *effect = json_object_get(j, "effect"),
+		     *culprit = json_object_get(j, "culprit");
+	const json_t *history = json_object_get(j, "history"), *h;
+	size_t i;
+
+	cli_out("%s ", json_str(j, "id", ""));
+	cli_state(cli, json_str(j, "state", ""), 0);
+	cli_out("  %s %+.1f%% (%+.1f .. %+.1f)\n",
+		json_str(json_object_get(j, "metric"), "name", ""),
+		json_f64(effect, "rel", NAN) * 100, json_f64(effect, "lo", NAN) * 100,
+		json_f64(effect, "hi", NAN) * 100);
+	cli_out("where     %s %s, job %s on %s\n", json_str(j, "tree", ""),
+		json_str(j, "branch", ""), json_str(j, "job", ""), json_str(j, "machine", ""));
+	side("base", json_object_get(j, "base"), json_object_get(effect, "base"));
+	side("head", json_object_get(j, "head"), json_object_get(effect, "head"));
+	if (culprit)
+		cli_out("culprit   %.12s %.60s  P=%.3f\n", json_str(culprit, "commit", ""),
+			json_str(culprit, "title", ""), json_f64(culprit, "p", NAN));
+	if (json_str(j, "bisect", NULL))
+		cli_out("bisection %s\n", json_str(j, "bisect", ""));
+	json_array_foreach (history, i, h)
+		cli_out("%s  %s by %s: %.100s\n", json_str(h, "at", ""), json_str(h, "to", ""),
+			json_str(h, "by", ""), json_str(h, "why", ""));
+}
+
+static void show_commit(const struct cli *cli, const json_t *j)
+{
+	const json_t *list = json_object_get(j, "builds"), *b;
+	size_t i;
+
+	cli_out("%s %.100s\n%s, %s\n", json_str(j, "commit", ""), json_str(j, "title", ""),
+		json_str(j, "author", ""), json_str(j, "author_time", ""));
+	json_array_foreach (list, i, b) {
+		cli_out("build %lld %s ", (long long)json_i64(b, "id", 0),
+			json_str(b, "kconfig", ""));
+		cli_state(cli, json_str(b, "state", ""), 0);
+		cli_out(" %s %.200s\n", json_str(b, "class", ""), json_str(b, "detail", ""));
+	}
+	list = json_object_get(j, "boots");
+	json_array_foreach (list, i, b) {
+		const json_t *runs = json_object_get(b, "runs"), *r;
+		size_t k;
+
+		cli_out("boot %lld %s on %s ", (long long)json_i64(b, "id", 0),
+			json_str(b, "job", ""), json_str(b, "machine", "?"));
+		cli_state(cli, json_str(b, "state", ""), 0);
+		json_array_foreach (runs, k, r)
+			cli_out(" %.8g", json_f64(r, "value", NAN));
+		cli_out(" %.200s\n", json_str(b, "detail", ""));
+	}
+	list = json_object_get(j, "regressions");
+	json_array_foreach (list, i, b)
+		cli_out("regression %s %s %+.1f%%%s\n", json_str(b, "id", ""),
+			json_str(b, "metric", ""), json_f64(b, "rel", NAN) * 100,
+			json_is_true(json_object_get(b, "blamed")) ? ", blamed on this commit"
+								   : "");
+}
+
+static void show_bisection(const json_t *j)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	page_bisection_log(j, &b);
+	cli_out("%s", strbuf_str(&b));
+}
+
+int cmd_show(struct cli *cli, int argc, char **argv)
+{
+	static const struct option options[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
+	_cleanup_(config_freep) struct config *c = NULL;
+	_cleanup_(db_closep) struct db *db = NULL;
+	_cleanup_(json_decrefp) json_t *j = NULL;
+	struct err e = { 0 };
+	const char *id;
+	char kind = 'c';
+	int o, r;
+
+	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) /* NOLINT */
+		if (o == 'j')
+			cli->json = true;
+		else
+			return EXIT_USAGE;
+	if (argc - optind != 1)
+		return cli_usage(cli, "say which regression, bisection or commit");
+	id = argv[optind];
+	if (id_valid('r', id) || id_valid('b', id))
+		kind = id[0];
+	/* Eight hex digits beginning with b may be either; what exists is meant. */
+	if (kind == 'c' && (strlen(id) < 8 || strspn(id, "0123456789abcdef") != strlen(id)))
+		return cli_usage(cli, "'%s' is no id (r… or b…) and no hash of 8 to 40 hex digits",
+				 id);
+	r = cli_db(cli, &c, &db, &e);
+	if (r == 0)
+		r = kind == 'r'	  ? page_regression(db, id, &j, &e)
+		    : kind == 'b' ? page_bisection(db, id, &j, &e)
+				  : page_commit(db, id, &j, &e);
+	if (r == ERR_NOENT && kind == 'b' && page_commit(db, id, &j, NULL) == 0) {
+		kind = 'c';
+		r = 0;
+	}
+	if (r < 0)
+		return cli_fail(cli, &e);
+	if (cli->json)
+		cli_json(j);
+	else if (kind == 'r')
+		show_regression(cli, j);
+	else if (kind == 'b')
+		show_bisection(j);
+	else
+		show_commit(cli, j);
+	return EXIT_DONE;
+}

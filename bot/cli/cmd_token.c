@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/base/config.h"
+#include "bot/base/err.h"
+#include "bot/base/parse.h"
+#include "bot/base/vec.h"
+#include "bot/cli/cli.h"
+#include "bot/cli/cli_db.h"
+#include "bot/db/db.h"
+#include "bot/store/token.h"
+
+#include <getopt.h>
+#include <string.h>
+
+struct token_args {
+	const char *verb;
+	const char *name;
+	VEC(const char *) scopes;
+	int64_t days;
+};
+
+static int read_options(struct cli *cli, int argc, char **argv, struct token_args *a)
+{
+	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
+						 { "scope", required_argument, NULL, 's' },
+						 { "days", required_argument, NULL, 'd' },
+						 { 0 } };
+	struct err e = { 0 };
+	int o;
+
+	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) { /* NOLINT */
+		switch (o) {
+		case 'j':
+			cli->json = true;
+			break;
+		case 's':
+			vec_push(&a->scopes, optarg);
+			break;
+		case 'd':
+			if (parse_i64(optarg, 1, 36500, &a->days, &e) < 0)
+				return cli_usage(cli, "--days: %s", e.msg);
+			break;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	a->verb = optind < argc ? argv[optind++] : "";
+	a->name = optind < argc ? argv[optind++] : NULL;
+	if (optind < argc)
+		return cli_usage(cli, "what is '%s'?", argv[optind]);
+	if (!strcmp(a->verb, "list") && !a->name)
+		return 0;
+	if ((!strcmp(a->verb, "add") || !strcmp(a->verb, "revoke")) && a->name)
+		return 0;
+	return cli_usage(cli, "say 'add NAME', 'list' or 'revoke ID'");
+}
+
+static int add(struct cli *cli, struct db *db, struct token_args *a)
+{
+	_cleanup_(json_decrefp) json_t *j = NULL;
+	_cleanup_(freep) char *secret = NULL;
+	struct err e = { 0 };
+
+	vec_push(&a->scopes, NULL);
+	if (token_add(db, a->name, a->scopes.items, a->days, &secret, &e) < 0)
+		return cli_fail(cli, &e);
+	if (cli->json) {
+		j = json_object();
+		json_set_str(j, "token", secret);
+		cli_json(j);
+	} else {
+		(void)puts(secret);
+		cli_note(cli, "this is the only time that it is shown");
+	}
+	return EXIT_DONE;
+}
+
+static int list(struct cli *cli, struct db *db)
+{
+	_cleanup_(json_decrefp) json_t *j = NULL;
+	struct err e = { 0 };
+	const json_t *items, *t, *scopes, *s;
+	size_t i, k;
+
+	if (token_list(db, &j, &e) < 0)
+		return cli_fail(cli, &e);
+	if (cli->json) {
+		cli_json(j);
+		return EXIT_DONE;
+	}
+	items = json_object_get(j, "items");
+	json_array_foreach (items, i, t) {
+		cli_out("%-9s %-20s", json_str(t, "id", ""), json_str(t, "name", ""));
+		scopes = json_object_get(t, "scopes");
+		json_array_foreach (scopes, k, s)
+			cli_out("%s%s", k ? "," : " ", json_string_value(s));
+		cli_out("  last used %s, %s %s\n", json_str(t, "last_use", "never"),
+			json_str(t, "revoked", NULL) ? "revoked" : "expires",
+			json_str(t, "revoked", json_str(t, "expires", "never")));
+	}
+	return EXIT_DONE;
+}
+
+int cmd_token(struct cli *cli, int argc, char **argv)
+{
+	_cleanup_(config_freep) struct config *c = NULL;
+	_cleanup_(db_closep) struct db *db = NULL;
+	struct token_args a = { 0 };
+	struct err e = { 0 };
+	int rc = read_options(cli, argc, argv, &a);
+
+	if (rc == 0 && cli_db(cli, &c, &db, &e) < 0)
+		rc = cli_fail(cli, &e);
+	else if (rc == 0 && !strcmp(a.verb, "add"))
+		rc = add(cli, db, &a);
+	else if (rc == 0 && !strcmp(a.verb, "list"))
+		rc = list(cli, db);
+	else if (rc == 0 && token_revoke(db, a.name, &e) < 0)
+		rc = cli_fail(cli, &e);
+	vec_done(&a.scopes);
+	return rc;
+}
