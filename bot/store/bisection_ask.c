@@ -9,6 +9,7 @@
 #include "bot/base/strbuf.h"
 #include "bot/db/db.h"
 #include "bot/store/bisection_range.h"
+#include "bot/store/job.h"
 #include "bot/watch/range.h"
 
 #include <git2.h>
@@ -105,23 +106,25 @@ static const char *find_job(const struct config *c, const struct bisection_ask *
 	return NULL;
 }
 
-/* The row of the job and the metric; the row is made when kperfbotd starts. */
-static int check_job(struct db *db, const struct bisection_ask *a, struct bisection_plan *plan,
-		     json_t *problems, struct err *e)
+/* The row of the job as it is configured now, and the metric. */
+static int check_job(struct db *db, const struct config *c, const struct bisection_ask *a,
+		     struct bisection_plan *plan, json_t *problems, struct err *e)
 {
+	_cleanup_(job_done) struct job job = { 0 };
 	struct db_rows rows = { 0 };
-	int r = db_run_one(db, SQL_API_JOB_FIND, &rows, e, "s", plan->job);
+	struct err why = { 0 };
+	int r;
 
-	if (r == ERR_NOENT) {
-		ask_problem(problems, "/job", "unknown_job",
-			    "job '%s' is configured, but kperfbotd has not read it yet", plan->job);
+	if (job_check(c, plan->job, &why) < 0) {
+		ask_problem(problems, "/job", "unknown_job", "%s", why.msg);
 		return 0;
 	}
+	r = job_sync(db, c, plan->job, &plan->job_id, e);
+	if (r == 0)
+		r = job_get(db, plan->job_id, &job, e);
 	if (r < 0)
 		return r;
-	plan->job_id = db_i64(&rows, 0, 0);
-	(void)snprintf(plan->metric, sizeof(plan->metric), "%s", db_str(&rows, 0, 1));
-	db_rows_done(&rows);
+	(void)snprintf(plan->metric, sizeof(plan->metric), "%s", job.metric);
 	if (!a->metric || !strcmp(a->metric, plan->metric))
 		return 0;
 	r = db_run_one(db, SQL_API_METRIC_KNOWN, &rows, e, "s", a->metric);
@@ -258,7 +261,7 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 		ask_problem(problems, "/bad", "required", "say which commit is bad");
 	ret->job = find_job(config, ask, problems);
 	if (ret->job)
-		r = check_job(db, ask, ret, problems, e);
+		r = check_job(db, config, ask, ret, problems, e);
 	if (r == 0 && tree_known && ask->good && ask->bad)
 		r = check_range(config, ask, ret, problems, e);
 	if (r < 0)

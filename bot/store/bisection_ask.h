@@ -45,6 +45,7 @@ struct bisection_plan {
 
 /**
  * bisection_ask() - check a request and, unless @dry_run, store it or join an equal open one.
+ * The job's row is brought up to date with the configuration in any case.
  * @db: may be of role kperfbot_web.
  * @config: names the trees, jobs and the state folder with the mirror.
  * @problems: array; one {"pointer","code","detail","hint","choices"} is added for each wrong field.
