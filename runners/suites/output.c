@@ -154,8 +154,11 @@ void problem_bad_line(struct suite_output *out, const struct line *l, const char
 	char text[EXCERPT_MAX + 1];
 	size_t n = l->len < EXCERPT_MAX ? l->len : EXCERPT_MAX;
 
-	for (size_t i = 0; i < n; i++)
-		text[i] = l->s[i] >= ' ' && l->s[i] <= '~' ? l->s[i] : '?';
+	for (size_t i = 0; i < n; i++) {
+		text[i] = '?';
+		if (l->s[i] >= ' ' && l->s[i] <= '~')
+			text[i] = l->s[i];
+	}
 	text[n] = '\0';
 	suite_problem_add(out, l, "'%s%s' is not %s", text, l->len > n ? "..." : "", what);
 }

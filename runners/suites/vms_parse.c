@@ -126,6 +126,11 @@ static void end_run(struct vms *v, const struct line *l)
 	rates_end_run(&v->fault);
 }
 
+static bool is_name_char(char c)
+{
+	return c == '-' || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+}
+
 static void start_run(struct vms *v, const struct line *l)
 {
 	static const char mark[] = "./case-";
@@ -135,9 +140,7 @@ static void start_run(struct vms *v, const struct line *l)
 	end_run(v, l);
 	v->marked = true;
 	name += sizeof(mark) - 1;
-	while (name + n < l->s + l->len && n < sizeof(v->test) - 1 &&
-	       (memchr("-_%", name[n], 3) || (name[n] >= '0' && name[n] <= '9') ||
-		(name[n] >= 'a' && name[n] <= 'z')))
+	while (name + n < l->s + l->len && n < sizeof(v->test) - 1 && is_name_char(name[n]))
 		n++;
 	memcpy(v->test, name, n);
 	v->test[n] = '\0';

@@ -222,8 +222,8 @@ bool usemem_options(int argc, char **argv, struct usemem_opts *ret)
 	struct usemem_opts o = { .nproc = 1, .repeat = 1, .step = sizeof(uint64_t) };
 	int c;
 
-	while ((c = getopt_long(argc, argv, short_options, long_options, NULL)) !=
-	       -1) { /* NOLINT */
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+	while ((c = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
 		if (c == '?' || c == 'h')
 			return usage(NULL, NULL);
 		if (!set_flag(&o, c) && !set_value(&o, c, optarg))

@@ -272,11 +272,13 @@ static void lock_chunks(const struct task *t)
 
 static void linger(long seconds)
 {
+	struct timespec left = { .tv_sec = seconds };
+
 	if (seconds < 0)
 		for (;;)
 			(void)pause();
-	while (seconds > 0)
-		seconds = (long)sleep((unsigned)seconds);
+	while (nanosleep(&left, &left) < 0 && errno == EINTR)
+		;
 }
 
 /* With very many chunks the freeing is left to the end of the process, and there is no line. */

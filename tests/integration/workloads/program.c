@@ -42,7 +42,7 @@ void program_start(struct program *p, const char *line, int cpu)
 
 	*p = (struct program){ 0 };
 	assert_true(strlen(line) < sizeof(words));
-	strcpy(words, line);
+	memcpy(words, line, strlen(line) + 1);
 	split(words, argv, ARRAY_SIZE(argv));
 	p->out_fd = output_file();
 	p->err_fd = output_file();
@@ -89,7 +89,9 @@ void program_done(struct program *p)
 
 int program_children(pid_t pid, pid_t *ret, int max)
 {
-	char path[64];
+	char path[64], text[4096];
+	size_t len = 0;
+	char *save = NULL;
 	FILE *f;
 	int n = 0;
 
@@ -97,9 +99,11 @@ int program_children(pid_t pid, pid_t *ret, int max)
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
-	while (n < max && fscanf(f, "%d", &ret[n]) == 1)
-		n++;
+	len = fread(text, 1, sizeof(text) - 1, f);
+	text[len] = '\0';
 	(void)fclose(f);
+	for (char *w = strtok_r(text, " ", &save); w && n < max; w = strtok_r(NULL, " ", &save))
+		ret[n++] = (pid_t)strtol(w, NULL, 10);
 	return n;
 }
 

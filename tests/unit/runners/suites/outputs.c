@@ -40,7 +40,7 @@ void output_params_init(struct output_params *p, const char *words)
 
 	*p = (struct output_params){ 0 };
 	assert_true(strlen(words) < sizeof(p->text));
-	strcpy(p->text, words);
+	memcpy(p->text, words, strlen(words) + 1);
 	for (char *w = strtok_r(p->text, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
 		char *eq = strchr(w, '=');
 

@@ -73,9 +73,11 @@ static void gives_the_known_values(void **state)
 
 		output_parse(output_find(known[i].file), text, len, &out);
 		m = suite_metric_find(&out, known[i].metric);
-		if (!m)
+		if (!m) {
 			fail_msg("%s: no %s: %s", known[i].file, known[i].metric,
 				 out.problems_n ? out.problems[0].text : "no problem");
+			return;
+		}
 		if (!(m->value == known[i].value ||
 		      __builtin_fabs(m->value - known[i].value) <= known[i].rel * known[i].value))
 			fail_msg("%s: %s is %.12g, not %.12g", known[i].file, m->name, m->value,
