@@ -215,6 +215,11 @@ void db_close(struct db *db)
 	free(db);
 }
 
+void db_set_away(struct db *db, double away_s)
+{
+	db->o.away_s = away_s;
+}
+
 void db_rows_done(struct db_rows *r)
 {
 	PQclear(r->res);

@@ -39,6 +39,9 @@ int db_open(const struct db_options *o, struct db **ret, struct err *e);
 void db_close(struct db *db);
 DEFINE_CLEANUP(struct db *, db_close);
 
+/** db_set_away() - from now on try for @away_s to get a lost connection back; 0 is one try. */
+void db_set_away(struct db *db, double away_s);
+
 /** struct db_rows - a result; db_rows_done() frees it. @n: rows; @affected: rows changed. */
 struct db_rows {
 	void *res;

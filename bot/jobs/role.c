@@ -315,12 +315,16 @@ static int prepare(struct runner *r, struct err *e)
 	r->owner = xasprintf("%s:%s:%s", host, settings_state_dir(r->config), r->role->name);
 	r->lease_s = config_f64(r->config, "kperfbot", NULL, "lease");
 	r->poll_s = config_f64(r->config, "kperfbot", NULL, "poll");
-	r->slots = !strcmp(r->role->name, "build")
-			   ? (int)config_i64(r->config, "build", NULL, "parallel")
-			   : 2;
+	/* Trees that do not answer hold a slot until their deadline; the others must go on. */
+	r->slots = !strcmp(r->role->name, "watch") ? 8 : 2;
+	if (!strcmp(r->role->name, "build"))
+		r->slots = (int)config_i64(r->config, "build", NULL, "parallel");
 	if (!strcmp(r->role->name, "lab"))
 		r->machines = config_names(r->config, "machine");
 	rc = settings_db(r->config, r->role->name, 60, &r->db, e);
+	/* From here on the next poll is the next try: the loop must go on renewing and reaping. */
+	if (rc == 0)
+		db_set_away(r->db, 0);
 	if (rc == 0)
 		rc = work_release_owner(r->db, r->owner, &released, e);
 	if (rc == 0 && released)
