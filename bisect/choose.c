@@ -157,17 +157,22 @@ static void forecast_new(struct chooser *ch, struct world *w, int x)
 			      with_weight(grid_moments(v->none_q, v, 1), w->p_none, u * u));
 }
 
-/* The level of a build that exists: what is known of its side without it, times its own boots. */
+/*
+ * The level of a build that exists: what is known of its side without it, times its own boots. If
+ * the two do not meet, the build was off, and would be so again: measuring it once more tells
+ * nothing, measuring another commit does.
+ */
 static struct component build_moments(struct chooser *ch, const struct bisect_node *node,
 				      const double *q, double weight)
 {
 	const struct bisect_eval *v = ch->v;
+	double sum = 0;
 
 	for (size_t i = 0; i < v->grid; i++)
-		ch->scratch[i] = q[i] / node->like[i];
-	bisect_grid_blur(ch->scratch, ch->blurred, v->grid, v->h, ch->s->params.commit_sd);
+		sum += ch->scratch[i] = q[i] / node->like[i];
+	bisect_grid_spread(ch->s, v, ch->scratch, ch->blurred, ch->s->params.commit_sd);
 	for (size_t i = 0; i < v->grid; i++)
-		ch->blurred[i] *= node->boot_product[i];
+		ch->blurred[i] = (ch->blurred[i] + sum * node->anywhere) * node->boot_product[i];
 	return grid_moments(ch->blurred, v, weight);
 }
 

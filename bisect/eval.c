@@ -289,6 +289,9 @@ struct bisect_eval *bisect_eval_get(struct bisect_state *s)
 		v->classes[k].log_ev = w.log_scale + log(dot(w.e0, w.t, v->grid) + 1e-300);
 	}
 	none_compute(v);
+	/* Without runs there is no evidence, and the edges of the grid are none either. */
+	if (v->n_nodes == 0)
+		v->none_log_ev = v->classes[0].log_ev;
 	posterior_compute(v, s);
 	levels_compute(v, s, &w);
 	ends_compute(v, s, &w);

@@ -12,6 +12,7 @@
  * @boot_product: likelihood of the level of this build, largest value 1; grid values.
  * @like: likelihood of the level of its side (build effect included), largest value 1; grid values.
  * @log_like: ln of it.
+ * @anywhere: density of this build's level wherever its side lies: the floor of @like.
  */
 struct bisect_node {
 	int commit;
@@ -21,6 +22,7 @@ struct bisect_node {
 	double *boot_product;
 	double *like;
 	double *log_like;
+	double anywhere;
 };
 
 /**
@@ -42,6 +44,7 @@ struct bisect_class {
 /**
  * struct bisect_eval - everything that follows from the runs.
  * @grid: number of levels; level i is @lo + i * @h.
+ * @floor_share: how much of the floors under the likelihoods applies on a grid that wide.
  * @sigma: noise of one run, refined.
  * @sigma_mean: sd of one run as far as means of runs are concerned: outliers cost information.
  * @step_up, @step_down: prior of a step by i grid cells up and down, not normalised.
@@ -56,6 +59,7 @@ struct bisect_eval {
 	size_t grid;
 	double lo;
 	double h;
+	double floor_share;
 	double sigma;
 	double sigma_mean;
 	double *step_up;
@@ -92,6 +96,10 @@ static inline bool bisect_eval_is_bad(const struct bisect_state *s, int x, size_
 
 /** bisect_grid_blur() - convolve @src with N(0, sd^2) into @dst; values beyond the ends repeat. */
 void bisect_grid_blur(const double *src, double *dst, size_t n, double h, double sd);
+
+/** bisect_grid_spread() - bisect_grid_blur(), where a few stray further than @sd. */
+void bisect_grid_spread(const struct bisect_state *s, const struct bisect_eval *v,
+			const double *src, double *dst, double sd);
 
 /**
  * bisect_eval_p_bad_all() - probability of each commit to be on the bad side.

@@ -12,9 +12,19 @@
 #define OUTLIER_WIDTH	4.0
 #define SIGMA_PRIOR_DOF 20.0
 #define SIGMA_CLIP	2.5
-/* A boot, or a commit, that was measured wrongly must not decide alone. */
+/*
+ * A boot, or a commit, that was measured wrongly must not decide alone: shares of the largest
+ * likelihood on a grid FLOOR_SPAN times as wide as the noise, less on a wider one, since what is
+ * wrong may be anywhere.
+ */
+#define FLOOR_SPAN   14.0
 #define BOOT_FLOOR   0.003
 #define COMMIT_FLOOR 1e-5
+/*
+ * The noise profile may be too quiet: some boots and some builds are off by a sixth of the step, so that a level beside the good one but far from the bad one still counts as good.
+ */
+#define STRAY_SHARE   0.01
+#define STRAY_OF_STEP (1.0 / 6)
 
 void bisect_grid_blur(const double *src, double *dst, size_t n, double h, double sd)
 {
@@ -44,6 +54,62 @@ void bisect_grid_blur(const double *src, double *dst, size_t n, double h, double
 		}
 		dst[i] = v / sum;
 	}
+}
+
+static double stray_sd(const struct bisect_state *s, const struct bisect_eval *v)
+{
+	const struct bisect_node *good = bisect_eval_node(v, BISECT_GOOD_END);
+	const struct bisect_node *bad = bisect_eval_node(v, (int)s->graph->n - 1);
+
+	if (s->params.step != 0)
+		return STRAY_OF_STEP * fabs(s->params.step);
+	return good && bad ? STRAY_OF_STEP * fabs(good->median - bad->median) : 0;
+}
+
+/* Mean over 2 * radius + 1 cells, those beyond the ends as the last ones. */
+static void box_blur(const double *src, double *dst, size_t n, size_t radius)
+{
+	const double width = (double)(2 * radius + 1);
+	double sum = (double)radius * src[0];
+
+	for (size_t i = 0; i <= radius; i++)
+		sum += src[i < n ? i : n - 1];
+	for (size_t i = 0; i < n; i++) {
+		size_t in = i + radius + 1;
+
+		dst[i] = fmax(sum, 0) / width;
+		sum += src[in < n ? in : n - 1] - src[i > radius ? i - radius : 0];
+	}
+}
+
+/*
+ * Three boxes make a bell with sd @sd that ends at 3 sd. For a sixth of the step that is half way
+ * to the other level, just where a stray should end; and it takes the same time however wide.
+ */
+static void wide_blur(const double *src, double *dst, size_t n, double h, double sd)
+{
+	_cleanup_(freep) double *half = xcalloc(n, sizeof(*half));
+	size_t radius = (size_t)fmax(0, floor(sd / h));
+
+	box_blur(src, dst, n, radius);
+	box_blur(dst, half, n, radius);
+	box_blur(half, dst, n, radius);
+}
+
+void bisect_grid_spread(const struct bisect_state *s, const struct bisect_eval *v,
+			const double *src, double *dst, double sd)
+{
+	_cleanup_(freep) double *wide = NULL;
+	double stray = stray_sd(s, v);
+
+	bisect_grid_blur(src, dst, v->grid, v->h, sd);
+	/* No wider than the known noise, it would change nothing. */
+	if (stray < 1.5 * fmax(sd, v->sigma))
+		return;
+	wide = xcalloc(v->grid, sizeof(*wide));
+	wide_blur(src, wide, v->grid, v->h, stray);
+	for (size_t i = 0; i < v->grid; i++)
+		dst[i] = (1 - STRAY_SHARE) * dst[i] + STRAY_SHARE * wide[i];
 }
 
 static double run_density(double z, double eps)
@@ -179,6 +245,7 @@ static void place_grid(struct bisect_eval *v, const struct bisect_state *s)
 		lo = hi = 0;
 	lo -= 6 * sd;
 	hi += 6 * sd;
+	v->floor_share = fmin(1, FLOOR_SPAN * sd / (hi - lo));
 	v->lo = lo;
 	v->h = fmax(0.08 * v->sigma, (hi - lo) / GRID_MOST);
 	v->grid = (size_t)ceil((hi - lo) / v->h) + 1;
@@ -223,10 +290,10 @@ static void multiply_boot(const struct bisect_state *s, const struct bisect_eval
 	top = array_max(log_like, v->grid);
 	for (size_t i = 0; i < v->grid; i++)
 		log_like[i] = exp(log_like[i] - top);
-	bisect_grid_blur(log_like, like, v->grid, v->h, s->params.boot_sd);
+	bisect_grid_spread(s, v, log_like, like, s->params.boot_sd);
 	top = array_max(like, v->grid);
 	for (size_t i = 0; i < v->grid; i++)
-		product[i] *= like[i] / top + BOOT_FLOOR;
+		product[i] *= like[i] / top + BOOT_FLOOR * v->floor_share;
 	top = array_max(product, v->grid);
 	for (size_t i = 0; i < v->grid; i++)
 		product[i] /= top;
@@ -235,6 +302,7 @@ static void multiply_boot(const struct bisect_state *s, const struct bisect_eval
 static void fill_node(struct bisect_node *node, const struct bisect_state *s,
 		      const struct bisect_eval *v)
 {
+	double sum = 0;
 	double top;
 
 	node->boot_product = xcalloc(v->grid, sizeof(double));
@@ -245,10 +313,13 @@ static void fill_node(struct bisect_node *node, const struct bisect_state *s,
 	for (size_t j = 0; j < s->n_runs; j++)
 		if (s->runs[j].commit == node->commit && run_opens_boot(s, j))
 			multiply_boot(s, v, j, node->boot_product);
-	bisect_grid_blur(node->boot_product, node->like, v->grid, v->h, s->params.commit_sd);
+	bisect_grid_spread(s, v, node->boot_product, node->like, s->params.commit_sd);
 	top = array_max(node->like, v->grid);
+	for (size_t i = 0; i < v->grid; i++)
+		sum += node->boot_product[i];
+	node->anywhere = COMMIT_FLOOR * v->floor_share * top / sum;
 	for (size_t i = 0; i < v->grid; i++) {
-		node->like[i] = node->like[i] / top + COMMIT_FLOOR;
+		node->like[i] = node->like[i] / top + COMMIT_FLOOR * v->floor_share;
 		node->log_like[i] = log(node->like[i]);
 	}
 }

@@ -11,11 +11,13 @@
 struct lab {
 	struct bisect_graph g;
 	struct bisect_state s;
-	struct bisect_step step;
+	struct bisect_step step_now;
 	int culprit; /* -1: none */
 	bool broken[64];
+	double step;
 	double ripple;
-	int builds; /* between the ends */
+	double build_ripple; /* each build is off by up to that */
+	int builds;	     /* between the ends */
 	int boots;
 	int measures;
 };
@@ -28,7 +30,7 @@ static void lab_init(struct lab *lab, double step)
 	p.sigma = 0.01;
 	p.boot_sd = 0.003;
 	p.commit_sd = 0.0015;
-	p.step = step;
+	p.step = lab->step = step;
 	assert_ok(bisect_graph_prepare(&lab->g, &e), &e);
 	assert_ok(bisect_init(&lab->s, &lab->g, &p, &e), &e);
 	assert_ok(bisect_mark_built(&lab->s, BISECT_GOOD_END, &e), &e);
@@ -47,7 +49,7 @@ static void lab_line(struct lab *lab, size_t n, int culprit)
 
 static void lab_done(struct lab *lab)
 {
-	bisect_step_done(&lab->step);
+	bisect_step_done(&lab->step_now);
 	bisect_done(&lab->s);
 	bisect_graph_done(&lab->g);
 }
@@ -57,23 +59,23 @@ static double lab_level(const struct lab *lab, int commit)
 	bool bad = lab->culprit >= 0 && commit != BISECT_GOOD_END &&
 		   bisect_graph_contains(&lab->g, (size_t)commit, (size_t)lab->culprit);
 
-	return 3 + (bad ? lab->s.params.step : 0);
+	return 3 + (bad ? lab->step : 0) + lab->build_ripple * sin(12.9898 * commit + 4);
 }
 
 static void lab_answer(struct lab *lab)
 {
 	struct err e = { 0 };
-	int c = lab->step.commit;
+	int c = lab->step_now.commit;
 
 	lab->measures++;
 	if (c != BISECT_GOOD_END && lab->broken[c]) {
 		assert_ok(bisect_skip(&lab->s, c, BISECT_SKIP_BUILD, &e), &e);
 		return;
 	}
-	lab->builds += lab->step.build;
-	for (int b = 0; b < lab->step.boots; b++) {
+	lab->builds += lab->step_now.build;
+	for (int b = 0; b < lab->step_now.boots; b++) {
 		lab->boots++;
-		for (int r = 0; r < lab->step.runs; r++) {
+		for (int r = 0; r < lab->step_now.runs; r++) {
 			double wave = lab->ripple * sin(12.9898 * lab->boots + 78.233 * r);
 
 			assert_ok(bisect_add_run(&lab->s, c, lab->boots, lab_level(lab, c) + wave,
@@ -88,9 +90,9 @@ static void lab_search(struct lab *lab)
 	struct err e = { 0 };
 
 	for (int i = 0; i < 200; i++) {
-		bisect_step_done(&lab->step);
-		assert_ok(bisect_next(&lab->s, &lab->step, &e), &e);
-		if (lab->step.action != BISECT_MEASURE)
+		bisect_step_done(&lab->step_now);
+		assert_ok(bisect_next(&lab->s, &lab->step_now, &e), &e);
+		if (lab->step_now.action != BISECT_MEASURE)
 			return;
 		lab_answer(lab);
 	}
@@ -106,11 +108,11 @@ static void names_every_culprit_of_sixteen(void **state)
 
 		lab_line(&lab, 16, c);
 		lab_search(&lab);
-		assert_int_equal(lab.step.action, BISECT_DONE);
-		assert_int_equal(lab.step.commit, c);
-		assert_true(lab.step.probability >= 0.99);
+		assert_int_equal(lab.step_now.action, BISECT_DONE);
+		assert_int_equal(lab.step_now.commit, c);
+		assert_true(lab.step_now.probability >= 0.99);
 		assert_true(lab.builds <= 5);
-		assert_false(lab.step.merge);
+		assert_false(lab.step_now.merge);
 		lab_done(&lab);
 	}
 }
@@ -136,8 +138,8 @@ static void range_of_one_commit_needs_its_ends_only(void **state)
 	(void)state;
 	lab_line(&lab, 1, 0);
 	lab_search(&lab);
-	assert_int_equal(lab.step.action, BISECT_DONE);
-	assert_int_equal(lab.step.commit, 0);
+	assert_int_equal(lab.step_now.action, BISECT_DONE);
+	assert_int_equal(lab.step_now.commit, 0);
 	assert_int_equal(lab.builds, 0);
 	lab_done(&lab);
 }
@@ -151,10 +153,10 @@ static void asks_for_the_ends_in_turn(void **state)
 	(void)state;
 	lab_line(&lab, 16, 3);
 	for (int i = 0; i < 4; i++) {
-		assert_ok(bisect_next(&lab.s, &lab.step, &e), &e);
-		assert_int_equal(lab.step.action, BISECT_MEASURE);
-		assert_int_equal(lab.step.phase, BISECT_PHASE_ENDS);
-		assert_int_equal(lab.step.commit, want[i]);
+		assert_ok(bisect_next(&lab.s, &lab.step_now, &e), &e);
+		assert_int_equal(lab.step_now.action, BISECT_MEASURE);
+		assert_int_equal(lab.step_now.phase, BISECT_PHASE_ENDS);
+		assert_int_equal(lab.step_now.commit, want[i]);
 		lab_answer(&lab);
 	}
 	lab_done(&lab);
@@ -167,31 +169,87 @@ static void equal_ends_build_nothing(void **state)
 	(void)state;
 	lab_line(&lab, 16, -1);
 	lab_search(&lab);
-	assert_int_equal(lab.step.action, BISECT_NONE);
+	assert_int_equal(lab.step_now.action, BISECT_NONE);
 	assert_int_equal(lab.builds, 0);
 	lab_done(&lab);
 	lab_line(&lab, 16, -1);
-	lab.s.params.step = 0.02;
+	lab.s.params.step = lab.step = 0.02;
 	lab.ripple = 0.005;
 	lab_search(&lab);
-	assert_int_equal(lab.step.action, BISECT_NONE);
+	assert_int_equal(lab.step_now.action, BISECT_NONE);
 	assert_int_equal(lab.builds, 0);
 	lab_done(&lab);
 }
 
 static void unknown_step_is_found_from_the_ends(void **state)
 {
+	static const double steps[] = { 0.1, -0.06 };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct lab lab;
+
+		lab_line(&lab, 16, 6);
+		lab.s.params.step = 0;
+		lab.step = steps[i];
+		lab_search(&lab);
+		assert_int_equal(lab.step_now.action, BISECT_DONE);
+		assert_int_equal(lab.step_now.commit, 6);
+		lab_done(&lab);
+	}
+}
+
+static void unknown_step_that_is_none_is_said(void **state)
+{
 	struct lab lab;
 
 	(void)state;
-	lab_line(&lab, 16, 6);
-	lab.s.params.step = 0.1;
-	lab_done(&lab);
 	lab_line(&lab, 16, -1);
 	lab.s.params.step = 0;
+	lab.ripple = 0.01;
 	lab_search(&lab);
-	assert_int_equal(lab.step.action, BISECT_NONE);
+	assert_int_equal(lab.step_now.action, BISECT_NONE);
 	lab_done(&lab);
+}
+
+/* A quiet lab whose builds differ by ten times what the noise profile says: still far from a step. */
+static void builds_that_differ_more_than_told_do_not_mislead(void **state)
+{
+	(void)state;
+	for (int c = 0; c < 16; c++) {
+		struct lab lab;
+
+		lab_line(&lab, 16, c);
+		lab.s.params.sigma = 0.001;
+		lab.s.params.boot_sd = 0.0003;
+		lab.s.params.commit_sd = 0.0005;
+		lab.build_ripple = 0.008;
+		lab.ripple = 0.0005;
+		lab_search(&lab);
+		assert_int_equal(lab.step_now.action, BISECT_DONE);
+		assert_int_equal(lab.step_now.commit, c);
+		assert_true(lab.builds <= 8);
+		lab_done(&lab);
+	}
+}
+
+static void boots_that_differ_more_than_told_do_not_mislead(void **state)
+{
+	(void)state;
+	for (int c = 0; c < 16; c++) {
+		struct lab lab;
+
+		lab_line(&lab, 16, c);
+		lab.s.params.sigma = 0.001;
+		lab.s.params.boot_sd = 0.0003;
+		lab.s.params.commit_sd = 0.0005;
+		lab.ripple = 0.008;
+		lab_search(&lab);
+		assert_int_equal(lab.step_now.action, BISECT_DONE);
+		assert_int_equal(lab.step_now.commit, c);
+		assert_true(lab.builds <= 8);
+		lab_done(&lab);
+	}
 }
 
 static void jumps_over_broken_commits(void **state)
@@ -203,8 +261,8 @@ static void jumps_over_broken_commits(void **state)
 	for (int c = 9; c <= 17; c++)
 		lab.broken[c] = true;
 	lab_search(&lab);
-	assert_int_equal(lab.step.action, BISECT_DONE);
-	assert_int_equal(lab.step.commit, 20);
+	assert_int_equal(lab.step_now.action, BISECT_DONE);
+	assert_int_equal(lab.step_now.commit, 20);
 	assert_true(lab.s.n_skipped <= 3);
 	lab_done(&lab);
 }
@@ -219,10 +277,10 @@ static void culprit_in_a_broken_cluster_gives_the_set(void **state)
 	for (int c = 10; c <= 14; c++)
 		lab.broken[c] = true;
 	lab_search(&lab);
-	assert_int_equal(lab.step.action, BISECT_SET);
-	assert_false(lab.step.exhausted);
-	for (size_t i = 0; i < lab.step.n_set; i++)
-		seen[lab.step.set[i]] = true;
+	assert_int_equal(lab.step_now.action, BISECT_SET);
+	assert_false(lab.step_now.exhausted);
+	for (size_t i = 0; i < lab.step_now.n_set; i++)
+		seen[lab.step_now.set[i]] = true;
 	for (int c = 0; c < 32; c++)
 		assert_int_equal(seen[c], c >= 10 && c <= 15);
 	assert_true(bisect_boots(&lab.s, 15) >= 2);
@@ -238,8 +296,8 @@ static void broken_bad_end_is_told(void **state)
 	lab_line(&lab, 8, 3);
 	lab.broken[7] = true;
 	lab_search(&lab);
-	assert_int_equal(lab.step.action, BISECT_ENDS_BROKEN);
-	assert_int_equal(lab.step.commit, 7);
+	assert_int_equal(lab.step_now.action, BISECT_ENDS_BROKEN);
+	assert_int_equal(lab.step_now.commit, 7);
 	lab_done(&lab);
 }
 
@@ -269,8 +327,8 @@ static void finds_culprits_on_side_branches(void **state)
 
 		lab_merge(&lab, c);
 		lab_search(&lab);
-		assert_int_equal(lab.step.action, BISECT_DONE);
-		assert_int_equal(lab.step.commit, c);
+		assert_int_equal(lab.step_now.action, BISECT_DONE);
+		assert_int_equal(lab.step_now.commit, c);
 		lab_done(&lab);
 	}
 }
@@ -282,8 +340,8 @@ static void blames_a_merge_only_with_good_parents(void **state)
 	(void)state;
 	lab_merge(&lab, 6);
 	lab_search(&lab);
-	assert_int_equal(lab.step.commit, 6);
-	assert_true(lab.step.merge);
+	assert_int_equal(lab.step_now.commit, 6);
+	assert_true(lab.step_now.merge);
 	assert_true(bisect_boots(&lab.s, 2) >= 2);
 	assert_true(bisect_boots(&lab.s, 5) >= 2);
 	assert_true(bisect_p_bad(&lab.s, 2) < 0.01);
@@ -299,10 +357,10 @@ static void stops_at_its_budget_with_a_set(void **state)
 	lab_line(&lab, 32, 20);
 	lab.s.params.max_runs = 6;
 	lab_search(&lab);
-	assert_int_equal(lab.step.action, BISECT_SET);
-	assert_true(lab.step.exhausted);
+	assert_int_equal(lab.step_now.action, BISECT_SET);
+	assert_true(lab.step_now.exhausted);
 	assert_int_equal(lab.s.n_runs, 6);
-	assert_true(lab.step.n_set > 1);
+	assert_true(lab.step_now.n_set > 1);
 	lab_done(&lab);
 }
 
@@ -315,10 +373,10 @@ static void rebuilt_state_goes_on_the_same(void **state)
 	(void)state;
 	lab_line(&lab, 24, 17);
 	lab.ripple = 0.02;
-	lab.s.params.step = 0.03;
+	lab.s.params.step = lab.step = 0.03;
 	lab.broken[11] = true;
 	lab_search(&lab);
-	assert_int_equal(lab.step.action, BISECT_DONE);
+	assert_int_equal(lab.step_now.action, BISECT_DONE);
 	total = lab.measures;
 	lab_done(&lab);
 	for (int stop = 0; stop < total; stop++) {
@@ -329,27 +387,60 @@ static void rebuilt_state_goes_on_the_same(void **state)
 
 		lab_line(&lab, 24, 17);
 		lab.ripple = 0.02;
-		lab.s.params.step = 0.03;
+		lab.s.params.step = lab.step = 0.03;
 		lab.broken[11] = true;
 		for (int i = 0; i < stop; i++) {
-			bisect_step_done(&lab.step);
-			assert_ok(bisect_next(&lab.s, &lab.step, &e), &e);
+			bisect_step_done(&lab.step_now);
+			assert_ok(bisect_next(&lab.s, &lab.step_now, &e), &e);
 			lab_answer(&lab);
 		}
 		text = bisect_save(&lab.s);
 		assert_ok(bisect_load(&again, &lab.g, text, &e), &e);
 		free(text);
-		bisect_step_done(&lab.step);
-		assert_ok(bisect_next(&lab.s, &lab.step, &e), &e);
+		bisect_step_done(&lab.step_now);
+		assert_ok(bisect_next(&lab.s, &lab.step_now, &e), &e);
 		assert_ok(bisect_next(&again, &other, &e), &e);
-		assert_int_equal(lab.step.action, other.action);
-		assert_int_equal(lab.step.commit, other.commit);
-		assert_int_equal(lab.step.runs, other.runs);
-		assert_true(lab.step.probability == other.probability);
+		assert_int_equal(lab.step_now.action, other.action);
+		assert_int_equal(lab.step_now.commit, other.commit);
+		assert_int_equal(lab.step_now.runs, other.runs);
+		assert_true(lab.step_now.probability == other.probability);
 		bisect_step_done(&other);
 		bisect_done(&again);
 		lab_done(&lab);
 	}
+}
+
+/* Boots under way: the ends are shared out, then each machine gets another commit. */
+static void other_machines_get_other_work(void **state)
+{
+	struct lab lab;
+	struct err e = { 0 };
+	int first;
+
+	(void)state;
+	lab_line(&lab, 64, 20);
+	for (int i = 0; i < 4; i++) {
+		assert_ok(bisect_next(&lab.s, &lab.step_now, &e), &e);
+		assert_int_equal(lab.step_now.action, BISECT_MEASURE);
+		assert_ok(bisect_set_pending(&lab.s, lab.step_now.commit, 1 + i / 2, &e), &e);
+	}
+	assert_ok(bisect_next(&lab.s, &lab.step_now, &e), &e);
+	assert_int_equal(lab.step_now.action, BISECT_WAIT);
+	assert_ok(bisect_set_pending(&lab.s, BISECT_GOOD_END, 0, &e), &e);
+	assert_ok(bisect_set_pending(&lab.s, 63, 0, &e), &e);
+	do {
+		lab_answer(&lab);
+		assert_ok(bisect_next(&lab.s, &lab.step_now, &e), &e);
+	} while (lab.step_now.phase == BISECT_PHASE_ENDS);
+	first = lab.step_now.commit;
+	assert_in_range(first, 28, 35);
+	assert_ok(bisect_set_pending(&lab.s, first, 1, &e), &e);
+	assert_ok(bisect_next(&lab.s, &lab.step_now, &e), &e);
+	assert_int_equal(lab.step_now.action, BISECT_MEASURE);
+	assert_true(abs(lab.step_now.commit - first) > 8);
+	assert_err(bisect_set_pending(&lab.s, 64, 1, &e), ERR_INVAL, &e);
+	assert_err(bisect_set_pending(&lab.s, 6, 256, &e), ERR_INVAL, &e);
+	lab_done(&lab);
 }
 
 int main(void)
@@ -361,6 +452,10 @@ int main(void)
 		cmocka_unit_test(asks_for_the_ends_in_turn),
 		cmocka_unit_test(equal_ends_build_nothing),
 		cmocka_unit_test(unknown_step_is_found_from_the_ends),
+		cmocka_unit_test(unknown_step_that_is_none_is_said),
+		cmocka_unit_test(builds_that_differ_more_than_told_do_not_mislead),
+		cmocka_unit_test(boots_that_differ_more_than_told_do_not_mislead),
+		cmocka_unit_test(other_machines_get_other_work),
 		cmocka_unit_test(jumps_over_broken_commits),
 		cmocka_unit_test(culprit_in_a_broken_cluster_gives_the_set),
 		cmocka_unit_test(broken_bad_end_is_told),
