@@ -24,7 +24,7 @@ struct err;
  * @timeout_s: for kconfig and make together; 0 is two hours.
  * @output_limit: bytes that make may write before it is killed; 0 is 64 MiB.
  * @ccache_dir, @ccache_size: compile cache and its size ("5G"); NULL dir: none, NULL size: "5G".
- * @log_path: where the log goes; NULL is WORK_DIR/out/log.
+ * @log_path: where the log goes; NULL is WORK_DIR/out/COMMIT/log.
  * @uid, @gid: user in the sandbox when we are root; 0 is 65534. Else it is our own user.
  */
 struct build_request {
@@ -62,8 +62,8 @@ enum build_end {
 /**
  * struct build_result - how it ended; build_result_done() frees it.
  * @detail: one line of printable ASCII, e.g. "mm/x.c:12:3: error: …"; NULL when OK.
- * @image, @config: copies in WORK_DIR/out, valid until the next build there; NULL unless OK
- *	(@config is there as soon as the configuration was made).
+ * @image, @config: copies in WORK_DIR/out/COMMIT, valid for an hour or until the next build of the
+ *	same commit there; NULL unless OK (@config is there as soon as the configuration was made).
  * @log: path of the whole output of kconfig and make.
  * @build_id: GNU build id of vmlinux, lower-case hex; "" unless OK.
  * @kernel_release: as `uname -r` will say it; "" if unknown.

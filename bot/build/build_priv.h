@@ -13,12 +13,11 @@ struct err;
 
 /*
  * The work folder: src (the source, only read by builds), git and index (ours), o and oc (O= of the
- * build and of its configuration, written by hostile code), in (our input to the sandbox), out (what
- * was collected).
+ * build and of its configuration, written by hostile code), in (our input to the sandbox),
+ * out/COMMIT (what was collected).
  */
 struct workdir {
-	const char *dir;
-	char *src, *git, *index, *o, *oc, *in, *out, *ccache;
+	char *dir, *src, *git, *index, *o, *oc, *in, *out, *ccache;
 	bool root;
 	uid_t uid;
 	gid_t gid;

@@ -48,7 +48,8 @@ static void add_mounts(struct cmd *c, const struct mount *mounts, const char *fr
 /*
  * As root: an outer namespace puts our folders where the unprivileged user can reach them (the path
  * of the state folder is closed to it), and changes to that user for good. The sandbox proper then
- * has no more rights than anybody's.
+ * has no more rights than anybody's. A PID namespace here too: the kernel does not let a dying parent
+ * kill a child of another user, but it does end all of a namespace with its first process.
  */
 static void add_change_user(struct cmd *c, const struct workdir *w, const struct mount *mounts)
 {
@@ -57,7 +58,8 @@ static void add_change_user(struct cmd *c, const struct workdir *w, const struct
 
 	vec_push(&c->owned, uid);
 	vec_push(&c->owned, gid);
-	add(c, "bwrap", "--die-with-parent", "--dev-bind", "/", "/", "--tmpfs", "/mnt");
+	add(c, "bwrap", "--unshare-pid", "--die-with-parent", "--dev-bind", "/", "/");
+	add(c, "--tmpfs", "/mnt");
 	add_mounts(c, mounts, NULL, "/mnt");
 	add(c, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--");
 	add(c, "setpriv", uid, gid, "--clear-groups", "--bounding-set=-all", "--");

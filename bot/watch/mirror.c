@@ -92,9 +92,6 @@ static int create(struct mirror *m, struct err *e)
 	git_repository *repo = NULL;
 	int r;
 
-	r = file_mkdirs(m->dir, 0700, e);
-	if (r < 0)
-		return r;
 	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX) < 0)
 		return err_errno(e, errno, "could not lock '%s'", lock);
@@ -115,9 +112,13 @@ int mirror_open(const char *dir, struct mirror **ret, struct err *e)
 
 	(void)git_libgit2_init();
 	(void)git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, CACHE_BYTES);
-	m->dir = xstrdup(dir);
-	m->gitconfig = xasprintf("%s/kperfbot.gitconfig", dir);
-	if (access(m->gitconfig, F_OK) < 0)
+	r = file_mkdirs(dir, 0700, e);
+	/* Whole, since git runs in another folder. */
+	if (r == 0 && !(m->dir = realpath(dir, NULL)))
+		r = err_errno(e, errno, "could not find '%s'", dir);
+	if (r == 0)
+		m->gitconfig = xasprintf("%s/kperfbot.gitconfig", m->dir);
+	if (r == 0 && access(m->gitconfig, F_OK) < 0)
 		r = create(m, e);
 	if (r == 0 && git_repository_open_bare(&m->repo, dir) < 0)
 		r = open_error(dir, e);

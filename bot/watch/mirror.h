@@ -22,7 +22,7 @@ struct mirror;
 int mirror_open(const char *dir, struct mirror **ret, struct err *e);
 void mirror_free(struct mirror *m);
 
-/** mirror_dir() - the folder that was opened; belongs to @m. */
+/** mirror_dir() - absolute path of the folder that was opened; belongs to @m. */
 const char *mirror_dir(const struct mirror *m);
 
 /**

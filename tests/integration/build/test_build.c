@@ -4,7 +4,11 @@
 #include "bot/build/build.h"
 #include "tests/integration/repo.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* What build_run() needs of a kernel: three targets, O=, vmlinux, an image and a release. */
@@ -392,6 +396,86 @@ static void blames_the_commit_for_its_kconfig(void **state)
 	build_only(BUILD_KCONFIG);
 }
 
+static void works_with_relative_paths(void **state)
+{
+	(void)state;
+	assert_int_equal(chdir(repo_scratch), 0);
+	req.work_dir = "work";
+	req.mirror = "r/.git";
+	req.ccache_dir = "cache";
+	build_only(BUILD_OK);
+	assert_int_equal(chdir("/"), 0);
+}
+
+static void refuses_a_cache_of_someone_else(void **state)
+{
+	_cleanup_(freep) char *cache = xasprintf("%s/cache", repo_scratch);
+	struct build_result r;
+	struct err e;
+
+	(void)state;
+	run("mkdir cache; touch cache/keep");
+	req.ccache_dir = cache;
+	/* As an unprivileged user everything here is ours. */
+	if (geteuid() == 0)
+		assert_err(try_build(&r, &e), ERR_PERM, &e);
+	else
+		build_only(BUILD_OK);
+	run("test -e cache/keep");
+}
+
+static void refuses_a_work_folder_in_use(void **state)
+{
+	struct build_result r;
+	struct err e;
+
+	(void)state;
+	build_only(BUILD_OK);
+	{
+		_cleanup_(freep) char *path = xasprintf("%s/lock", work);
+		_cleanup_(closep) int lock = open(path, O_RDWR | O_CLOEXEC);
+
+		assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
+		assert_err(try_build(&r, &e), ERR_CONFLICT, &e);
+	}
+	build_only(BUILD_OK);
+}
+
+static bool running(const char *what)
+{
+	_cleanup_(freep) char *n = sh("pgrep -fc '^%s' || true", what);
+
+	return strcmp(n, "0") != 0;
+}
+
+static void leaves_nothing_running_when_it_is_killed(void **state)
+{
+	struct build_result r;
+	struct err e;
+	int turns = 0;
+	pid_t pid;
+
+	(void)state;
+	commit_extra("(setsid sleep 98766 &) ; sleep 98766");
+	pid = fork();
+	if (pid == 0) {
+		(void)try_build(&r, &e);
+		_exit(0);
+	}
+	while (!running("sleep 98766") && turns++ < 500)
+		(void)usleep(20000);
+	assert_true(running("sleep 98766"));
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	turns = 0;
+	while (running("sleep 98766") && turns++ < 500)
+		(void)usleep(20000);
+	assert_false(running("sleep 98766"));
+	/* And the folder is of use again. */
+	commit_extra("true");
+	build_only(BUILD_OK);
+}
+
 static void keeps_our_own_faults_apart(void **state)
 {
 	_cleanup_(freep) char *nowhere = xasprintf("%s/nosuch", repo_scratch);
@@ -437,6 +521,10 @@ int main(void)
 		T(merges_fragments_and_warns),
 		T(takes_a_config_file_as_base),
 		T(blames_the_commit_for_its_kconfig),
+		T(works_with_relative_paths),
+		T(refuses_a_cache_of_someone_else),
+		T(refuses_a_work_folder_in_use),
+		T(leaves_nothing_running_when_it_is_killed),
 		T(keeps_our_own_faults_apart),
 	};
 

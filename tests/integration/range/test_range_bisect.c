@@ -94,8 +94,9 @@ static void merge_of_two_good_sides_is_the_culprit(void **state)
 	repo_commits(&x.repo, 3, "side.c");
 	free(repo_sh(&x.repo, "git checkout -q main"));
 	repo_commits(&x.repo, 3, "main.c");
-	free(repo_sh(&x.repo, "git merge -q --no-ff --no-commit side >/dev/null 2>&1 && echo 85 > speed && "
-			      "git commit -q -a -m merge"));
+	free(repo_sh(&x.repo,
+		     "git merge -q --no-ff --no-commit side >/dev/null 2>&1 && echo 85 > speed && "
+		     "git commit -q -a -m merge"));
 	merge = repo_sh(&x.repo, "git rev-parse HEAD");
 	repo_commits(&x.repo, 2, "main.c");
 	run(&x, "start", "main");

@@ -415,7 +415,10 @@ static void opens_what_is_there_again(void **state)
 	size_t n;
 
 	(void)state;
-	assert_ok(mirror_open(mirror_dir(mirror), &again, &e), &e);
+	assert_int_equal(chdir(repo_scratch), 0);
+	assert_ok(mirror_open("m", &again, &e), &e);
+	assert_int_equal(chdir("/"), 0);
+	assert_string_equal(mirror_dir(again), mirror_dir(mirror));
 	/* Fetched through one handle, seen by the other. */
 	(void)fetch(all);
 	assert_ok(mirror_heads(again, "demo", all, &heads, &n, &e), &e);
