@@ -126,7 +126,7 @@ static bool wants_json(const struct request *q)
 	const char *accept =
 		q->conn ? MHD_lookup_connection_value(q->conn, MHD_HEADER_KIND, "Accept") : NULL;
 
-	return q->url.json || !q->url.path ||
+	return q->url.json || (!q->url.path && !strncmp(q->target, "/api/", 5)) ||
 	       (accept && strstr(accept, "json") && !strstr(accept, "text/html"));
 }
 
