@@ -80,6 +80,22 @@ static void calm_down(void *arg)
 	((struct member *)arg)->falls = 0;
 }
 
+/* systemd listens to us alone: the roles do not get its socket. Free the array only. */
+static const char **role_env(void)
+{
+	const char **env;
+	size_t n = 0;
+	size_t k = 0;
+
+	while (environ[n])
+		n++;
+	env = xcalloc(n + 1, sizeof(*env));
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(environ[i], "NOTIFY_SOCKET=", 14) != 0)
+			env[k++] = environ[i];
+	return env;
+}
+
 static void start_member(void *arg)
 {
 	struct member *m = arg;
@@ -90,12 +106,14 @@ static void start_member(void *arg)
 			       m->name,
 			       m->s->verbose ? "-v" : NULL,
 			       NULL };
+	_cleanup_(freep) const char **env = role_env();
 	struct child_opts o = CHILD_OPTS_INIT;
 	struct err e = { 0 };
 
 	if (m->s->stopping)
 		return;
 	o.argv = argv;
+	o.env = env;
 	o.stderr_fd = STDERR_FILENO;
 	if (child_spawn(&o, &m->pid, &e) < 0 ||
 	    loop_child(m->s->loop, m->pid, on_member_end, m, &e) < 0) {

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <string.h>
+#include <systemd/sd-daemon.h>
 
 /* Limits: see the manual page of kperfbotd. One client cannot take all connections. */
 #define THREADS		 4
@@ -349,8 +350,10 @@ int web_run(const struct web_options *o, struct err *e)
 	if (r == 0) {
 		log_info("serving pages",
 			 lf_str("ADDRESS", config_str(o->config, "web", NULL, "listen")));
+		(void)sd_notify(0, "READY=1");
 		r = loop_run(loop, e);
 	}
+	(void)sd_notify(0, "STOPPING=1");
 	web_stop(w);
 	loop_free(loop);
 	return r;
