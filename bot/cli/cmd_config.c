@@ -4,7 +4,103 @@
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 
+#include <math.h>
 #include <string.h>
+
+static const char *type_name(enum config_type t)
+{
+	static const char *const names[] = {
+		[CONFIG_STR] = "text",	    [CONFIG_PATH] = "path",    [CONFIG_INT] = "number",
+		[CONFIG_F64] = "number",    [CONFIG_BOOL] = "boolean", [CONFIG_SIZE] = "size",
+		[CONFIG_DURATION] = "time", [CONFIG_RATIO] = "ratio",  [CONFIG_ENUM] = "choice",
+		[CONFIG_REF] = "name",
+	};
+
+	return names[t];
+}
+
+/* scdoc reads *, _ and \ as markup. */
+static void add_escaped(struct strbuf *b, const char *s)
+{
+	for (; *s; s++)
+		strbuf_addf(b, strchr("*_\\<>[]#", *s) ? "\\%c" : "%c", *s);
+}
+
+/* @v in the largest unit that it fills, of those in @units. */
+static void add_scaled(struct strbuf *b, double v, const double *sizes, const char *units)
+{
+	size_t i = strlen(units);
+
+	while (i > 0 && v < sizes[i - 1])
+		i--;
+	if (i == 0)
+		strbuf_addf(b, "%g", v);
+	else
+		strbuf_addf(b, "%.4g%c", sizes[i - 1] > 0 ? v / sizes[i - 1] : v, units[i - 1]);
+}
+
+static void add_value(struct strbuf *b, enum config_type type, double v)
+{
+	static const double bytes[] = { 0x1p10, 0x1p20, 0x1p30, 0x1p40 };
+	static const double seconds[] = { 0, 60, 3600, 86400 };
+
+	if (type == CONFIG_SIZE)
+		add_scaled(b, v, bytes, "KMGT");
+	else if (type == CONFIG_DURATION)
+		add_scaled(b, v, seconds, "smhd");
+	else
+		strbuf_addf(b, "%.15g%s", type == CONFIG_RATIO ? 100 * v : v,
+			    type == CONFIG_RATIO ? "%" : "");
+}
+
+/* "choice: a, b", "time, 1s to 1h", "name of a [tree] section". */
+static void add_type(struct strbuf *b, const struct config_key *k)
+{
+	strbuf_addstr(b, type_name(k->type));
+	if (k->type == CONFIG_REF) {
+		strbuf_addf(b, " of a \\[%s\\] section", k->extra);
+	} else if (k->type == CONFIG_ENUM) {
+		strbuf_addstr(b, ": ");
+		for (const char *p = k->extra; *p; p++)
+			strbuf_addf(b, *p == '|' ? ", " : "%c", *p);
+	} else if (k->max > 0) {
+		strbuf_addstr(b, ", ");
+		add_value(b, k->type, k->min);
+		strbuf_addstr(b, " to ");
+		add_value(b, k->type, k->max);
+	}
+	if (k->flags & K_MULTI)
+		strbuf_addstr(b, "; may be repeated");
+}
+
+/* The keys as scdoc text: kperfbot.conf(5) is made of it. */
+static void add_manual(struct strbuf *b)
+{
+	const struct config_key *k;
+	const char *last = "";
+	size_t n;
+
+	k = config_keys(&n);
+	for (size_t i = 0; i < n; i++, k++) {
+		if (strcmp(k->section, last) != 0)
+			strbuf_addf(b, k->named ? "## [%s NAME]\n\n" : "## [%s]\n\n", k->section);
+		last = k->section;
+		strbuf_addf(b, "*%s* (", k->key);
+		add_type(b, k);
+		strbuf_addstr(b, ")\n\t");
+		add_escaped(b, k->doc);
+		if (k->flags & K_NEEDED)
+			strbuf_addstr(b, " Must be there.");
+		if (k->fallback) {
+			strbuf_addstr(b, " Default: ");
+			add_escaped(b, k->fallback);
+			strbuf_addstr(b, ".");
+		}
+		if (k->flags & K_RELOAD)
+			strbuf_addstr(b, " Reloadable.");
+		strbuf_addstr(b, "\n\n");
+	}
+}
 
 int cmd_config(struct cli *cli, int argc, char **argv)
 {
@@ -12,8 +108,13 @@ int cmd_config(struct cli *cli, int argc, char **argv)
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	struct err e = { 0 };
 
+	if (argc == 2 && !strcmp(argv[1], "man")) {
+		add_manual(&text);
+		(void)fputs(strbuf_str(&text), stdout);
+		return EXIT_DONE;
+	}
 	if (argc < 2 || argc > 3 || (strcmp(argv[1], "check") != 0 && strcmp(argv[1], "show") != 0))
-		return cli_usage(cli, "say 'check' or 'show'");
+		return cli_usage(cli, "say 'check', 'show' or 'man'");
 	if (argc == 3)
 		cli->config_path = argv[2];
 	if (cli_config(cli, &c, &e) < 0)
