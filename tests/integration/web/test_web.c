@@ -264,7 +264,8 @@ static void wrong_requests_get_the_right_status(void **state)
 				 r.status, cases[i].status);
 		if (r.status == 405)
 			assert_non_null(strstr(reply_header(&r, "Allow"), "GET, HEAD"));
-		assert_well_formed(c.path, strbuf_str(&r.body));
+		if (strncmp(c.path, "/api/", 5) != 0)
+			assert_well_formed(c.path, strbuf_str(&r.body));
 		assert_harmless(c.path, &r);
 	}
 }
