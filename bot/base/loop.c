@@ -232,7 +232,8 @@ int loop_io(struct loop *l, int fd, void (*fn)(void *arg), void *arg, struct err
 
 void loop_io_off(struct loop *l, int fd)
 {
-	for (size_t i = 0; i < l->sources.len; i++) {
+	/* -1 is what the sources of timers and children hold. */
+	for (size_t i = 0; fd >= 0 && i < l->sources.len; i++) {
 		if (l->sources.items[i]->fd == fd) {
 			source_drop(l->sources.items[i]);
 			return;

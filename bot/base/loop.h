@@ -32,6 +32,9 @@ int loop_after(struct loop *l, double seconds, void (*fn)(void *arg), void *arg,
 int loop_child(struct loop *l, pid_t pid, void (*fn)(void *arg, pid_t pid, int status), void *arg,
 	       struct err *e);
 
-/** loop_io() - call @fn whenever @fd is readable, until loop_io_off(@fd). */
+/**
+ * loop_io() - call @fn whenever @fd is readable, until loop_io_off(@fd).
+ * loop_io_off(): nothing happens when @fd is not watched, or -1.
+ */
 int loop_io(struct loop *l, int fd, void (*fn)(void *arg), void *arg, struct err *e);
 void loop_io_off(struct loop *l, int fd);
