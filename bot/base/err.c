@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/base/err.h"
 
+#include "bot/base/utf8.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,9 +21,18 @@ static const struct {
 
 static void clean(char *s)
 {
-	for (; *s; s++)
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+	size_t len = strlen(s);
+
+	while (len) {
+		size_t n = utf8_length(s, len);
+
+		if (n == 0 || (unsigned char)*s < 0x20 || *s == 0x7f) {
 			*s = '?';
+			n = 1;
+		}
+		s += n;
+		len -= n;
+	}
 }
 
 int err_vset(struct err *e, int code, const char *fmt, va_list ap)
@@ -94,6 +105,7 @@ static int code_of_errno(int errnum)
 int err_errno(struct err *e, int errnum, const char *fmt, ...)
 {
 	int code = code_of_errno(errnum);
+	const char *text = strerrordesc_np(errnum);
 	va_list ap;
 	size_t used;
 
@@ -103,7 +115,8 @@ int err_errno(struct err *e, int errnum, const char *fmt, ...)
 	(void)err_vset(e, code, fmt, ap);
 	va_end(ap);
 	used = strlen(e->msg);
-	(void)snprintf(e->msg + used, sizeof(e->msg) - used, ": %s", strerrordesc_np(errnum));
+	(void)snprintf(e->msg + used, sizeof(e->msg) - used, ": %s", text ? text : "unknown error");
+	clean(e->msg);
 	return code;
 }
 
@@ -117,9 +130,7 @@ void err_clear(struct err *e)
 
 static int index_of(int code)
 {
-	int i = -code;
-
-	return i >= 0 && i < ERR_CODE_COUNT ? i : -1;
+	return code <= 0 && code > -ERR_CODE_COUNT ? -code : -1;
 }
 
 const char *err_name(int code)

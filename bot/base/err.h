@@ -38,7 +38,8 @@ struct err {
  * @code: negative ERR_ value.
  * @fmt: printf format of one lower-case line without period that names the bad value.
  *
- * Control bytes in the result are replaced by '?', so that hostile text cannot forge log lines.
+ * Control bytes and bytes that are not UTF-8 are replaced by '?': hostile text cannot forge log
+ * lines, and each reason can be stored and sent as JSON.
  * Return: @code, so that `return err_set(…)` is one statement.
  */
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
