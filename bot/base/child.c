@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/close_range.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -45,6 +47,8 @@ static void child_setup(const struct child_opts *o, pid_t parent, const int fds[
 	for (int i = 0; i < 3; i++)
 		if (place_fd(fds[i], i) < 0)
 			return;
+	/* Also what we were given ourselves when we were started. */
+	(void)close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
 	for (size_t i = 0; i < o->pass_fds_n; i++)
 		if (fcntl(o->pass_fds[i], F_SETFD, 0) < 0)
 			return;
@@ -80,8 +84,11 @@ int child_spawn(const struct child_opts *opts, pid_t *ret_pid, struct err *e)
 	if (null < 0 || pipe2(p, O_CLOEXEC) < 0)
 		return err_errno(e, errno, "could not start '%s'", opts->argv[0]);
 	report_r = p[0];
-	report_w = p[1];
-	/* Above 2, so that placing one does not overwrite the source of the next. */
+	/* All above 2, so that placing one does not overwrite another. */
+	report_w = fcntl(p[1], F_DUPFD_CLOEXEC, 3);
+	(void)close(p[1]);
+	if (report_w < 0)
+		return err_errno(e, errno, "could not start '%s'", opts->argv[0]);
 	for (int i = 0; i < 3; i++)
 		fds[i] = fcntl(given[i] < 0 ? null : given[i], F_DUPFD_CLOEXEC, 3);
 	pid = fork();
@@ -185,7 +192,7 @@ static int next_deadline(const struct child_run_opts *o, const struct running *r
 			*end = CHILD_IDLE;
 		}
 	}
-	return left <= 0 ? 0 : (int)(left * 1000) + 1;
+	return left <= 0 ? 0 : (int)(fmin(left, 3600) * 1000) + 1;
 }
 
 static bool drain(const struct child_run_opts *o, struct running *run, int i)
@@ -270,16 +277,15 @@ int child_run(const struct child_run_opts *opts, struct child_result *ret, struc
 	run.fd[1] = err[0];
 	run.start = run.last_output = clock_boottime();
 	run.pidfd = (int)syscall(SYS_pidfd_open, run.pid, 0);
+	if (run.pidfd < 0) {
+		r = err_errno(e, errno, "could not watch '%s'", spawn.argv[0]);
+		(void)child_kill_group(run.pid);
+		goto out;
+	}
 	end = wait_loop(opts, &run);
 	closep(&run.pidfd);
-	status = end == CHILD_EXITED ? -1 : 0;
-	if (end == CHILD_EXITED) {
-		while (waitpid(run.pid, &status, 0) < 0 && errno == EINTR)
-			;
-		(void)kill(-run.pid, SIGKILL);
-	} else {
-		status = child_kill_group(run.pid);
-	}
+	/* Its status, when it has ended, is not changed by the signal; the group is still its own. */
+	status = child_kill_group(run.pid);
 	*ret = (struct child_result){ .end = end,
 				      .took_s = (double)(clock_boottime() - run.start) / 1e6 };
 	ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
