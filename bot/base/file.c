@@ -18,24 +18,29 @@ int file_read(const char *path, size_t max, struct strbuf *ret, struct err *e)
 {
 	_cleanup_(closep) int owned = -1;
 	int fd = STDIN_FILENO;
+	size_t before = ret->len;
 	char buf[65536];
 	ssize_t n;
+	int r = 0;
 
 	if (strcmp(path, "-") != 0) {
 		fd = owned = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		if (fd < 0)
 			return err_errno(e, errno, "could not open '%s'", path);
 	}
-	while ((n = read(fd, buf, sizeof(buf))) != 0) {
+	while (r == 0 && (n = read(fd, buf, sizeof(buf))) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_errno(e, errno, "could not read '%s'", path);
-		if (ret->len + (size_t)n > max)
-			return err_set(e, ERR_TOO_BIG, "'%s' has more than %zu bytes", path, max);
-		strbuf_add(ret, buf, (size_t)n);
+			r = err_errno(e, errno, "could not read '%s'", path);
+		else if (ret->len - before + (size_t)n > max)
+			r = err_set(e, ERR_TOO_BIG, "'%s' has more than %zu bytes", path, max);
+		else
+			strbuf_add(ret, buf, (size_t)n);
 	}
-	return 0;
+	if (r < 0)
+		strbuf_cut(ret, before);
+	return r;
 }
 
 static int sync_folder_of(const char *path, struct err *e)
@@ -107,55 +112,121 @@ int file_write(const char *path, const void *data, size_t len, mode_t mode, stru
 	return r;
 }
 
+static int make_folder(const char *path, mode_t mode, struct err *e)
+{
+	struct stat st;
+	int why;
+
+	if (mkdir(path, mode) == 0)
+		return 0;
+	why = errno;
+	if (why == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return 0;
+	return err_errno(e, why == EEXIST ? ENOTDIR : why, "could not create folder '%s'", path);
+}
+
 int file_mkdirs(const char *path, mode_t mode, struct err *e)
 {
 	_cleanup_(freep) char *p = xstrdup(path);
+	int r = 0;
 
-	for (char *s = p + 1; *s; s++) {
-		if (*s != '/')
+	for (char *s = p; r == 0 && *s; s++) {
+		if (*s != '/' || s == p)
 			continue;
 		*s = '\0';
-		if (mkdir(p, mode) < 0 && errno != EEXIST)
-			return err_errno(e, errno, "could not create folder '%s'", p);
+		r = make_folder(p, mode, e);
 		*s = '/';
 	}
-	if (mkdir(p, mode) < 0 && errno != EEXIST)
-		return err_errno(e, errno, "could not create folder '%s'", p);
+	return r < 0 ? r : make_folder(p, mode, e);
+}
+
+/* Deeper folders are moved up first: each level holds a descriptor. */
+#define REMOVE_DEPTH 64
+
+/* Opens folder @name for removal; one that its owner cannot enter or change is made so. */
+static DIR *open_folder(int dirfd, const char *name)
+{
+	_cleanup_(closep) int place = -1;
+	_cleanup_(closep) int fd = -1;
+	char self[40];
+	struct stat st;
+	DIR *dir;
+
+	place = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (place < 0 || fstat(place, &st) < 0)
+		return NULL;
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+	if ((st.st_mode & S_IRWXU) != S_IRWXU)
+		(void)chmod(self, S_IRWXU);
+	fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (dir)
+		fd = -1;
+	return dir;
+}
+
+static int remove_at(int parent, const char *name, int top, unsigned depth, struct err *e);
+
+/* Everything in @dir; *@ret_any tells that there was something. */
+static int remove_entries(DIR *dir, int top, unsigned depth, bool *ret_any, struct err *e)
+{
+	struct dirent *de;
+	int r = 0;
+
+	*ret_any = false;
+	rewinddir(dir);
+	while (r == 0 && (de = readdir(dir))) { /* NOLINT(concurrency-mt-unsafe): own stream */
+		if (!strcmp(de->d_name, ".") || !strcmp(de->d_name, ".."))
+			continue;
+		*ret_any = true;
+		r = remove_at(dirfd(dir), de->d_name, top, depth + 1, e);
+	}
+	return r;
+}
+
+/* Moves folder @name into the top one under a free name, where it is met again. */
+static int move_up(int dirfd, const char *name, int top, struct err *e)
+{
+	char fresh[20] = "up-";
+	DIR *dir = open_folder(dirfd, name); /* makes a closed folder one that may be moved */
+
+	if (dir)
+		(void)closedir(dir);
+	random_hex(8, fresh + 3);
+	if (renameat(dirfd, name, top, fresh) < 0)
+		return err_errno(e, errno, "could not remove '%s'", name);
 	return 0;
 }
 
-static int remove_at(int dirfd, const char *name, unsigned depth, struct err *e)
+static int remove_at(int parent, const char *name, int top, unsigned depth, struct err *e)
 {
-	_cleanup_(closep) int fd = -1;
-	struct dirent *de;
+	bool any = true;
 	DIR *dir;
 	int r = 0;
 
-	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return err_errno(e, errno, "could not remove '%s'", name);
-	if (depth > 256)
-		return err_set(e, ERR_TOO_BIG, "'%s' is nested too deep to remove", name);
-	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno(e, errno, "could not open folder '%s'", name);
-	dir = fdopendir(dup(fd));
+	if (unlinkat(parent, name, AT_REMOVEDIR) == 0)
+		return 0;
+	if (depth >= REMOVE_DEPTH)
+		return move_up(parent, name, top, e);
+	dir = open_folder(parent, name);
 	if (!dir)
-		return err_errno(e, errno, "could not read folder '%s'", name);
-	while (r == 0 && (de = readdir(dir))) { /* NOLINT(concurrency-mt-unsafe): own stream */
-		if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
-			r = remove_at(fd, de->d_name, depth + 1, e);
-	}
+		return err_errno(e, errno, "could not open folder '%s'", name);
+	/* Again until it is empty: folders are moved into the top one, and readdir() may miss some. */
+	while (r == 0 && any)
+		r = remove_entries(dir, depth ? top : dirfd(dir), depth, &any, e);
 	(void)closedir(dir);
-	if (r == 0 && unlinkat(dirfd, name, AT_REMOVEDIR) < 0)
+	if (r == 0 && unlinkat(parent, name, AT_REMOVEDIR) < 0)
 		r = err_errno(e, errno, "could not remove folder '%s'", name);
 	return r;
 }
 
 int file_remove_tree(const char *path, struct err *e)
 {
-	return remove_at(AT_FDCWD, path, 0, e);
+	return remove_at(AT_FDCWD, path, -1, 0, e);
 }
 
 static void to_hex(const unsigned char *bytes, size_t n, char *ret)

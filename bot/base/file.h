@@ -12,7 +12,7 @@ struct strbuf;
 /**
  * file_read() - read a whole file, "-" is stdin.
  * @max: refuse more bytes than this (ERR_TOO_BIG).
- * @ret: appended to; caller's.
+ * @ret: appended to, as it was on failure; caller's.
  */
 int file_read(const char *path, size_t max, struct strbuf *ret, struct err *e);
 
@@ -22,7 +22,10 @@ int file_write(const char *path, const void *data, size_t len, mode_t mode, stru
 /** file_mkdirs() - mkdir -p. */
 int file_mkdirs(const char *path, mode_t mode, struct err *e);
 
-/** file_remove_tree() - rm -rf without following links out; no error when nothing is there. */
+/**
+ * file_remove_tree() - rm -rf without following links out; no error when nothing is there.
+ * Any depth, also folders that their owner has closed.
+ */
 int file_remove_tree(const char *path, struct err *e);
 
 /** file_sha256_hex() - SHA-256 of bytes as 64 hex digits. */

@@ -35,6 +35,14 @@ void strbuf_reset(struct strbuf *b)
 		b->s[0] = '\0';
 }
 
+void strbuf_cut(struct strbuf *b, size_t len)
+{
+	if (len >= b->len)
+		return;
+	b->len = len;
+	b->s[len] = '\0';
+}
+
 void strbuf_add(struct strbuf *b, const void *data, size_t len)
 {
 	grow(b, len);

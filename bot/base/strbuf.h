@@ -26,6 +26,8 @@ struct strbuf {
 
 void strbuf_done(struct strbuf *b);
 void strbuf_reset(struct strbuf *b);
+/** strbuf_cut() - keep the first @len bytes; nothing happens when there are not more. */
+void strbuf_cut(struct strbuf *b, size_t len);
 void strbuf_add(struct strbuf *b, const void *data, size_t len);
 void strbuf_addstr(struct strbuf *b, const char *s);
 void strbuf_addch(struct strbuf *b, char c);

@@ -61,6 +61,8 @@ int artefact_put_file(struct db *db, const char *state_dir, const char *kind, co
 	r = file_sha256_path(path, hash, &size, e);
 	if (r < 0)
 		return r;
+	if (size > max)
+		return err_set(e, ERR_TOO_BIG, "'%s' has more than %zu bytes", path, max);
 	r = make_place(state_dir, hash, &place, e);
 	if (r == 0 && access(place, F_OK) < 0)
 		r = file_copy(path, place, max, 0644, e);
@@ -79,11 +81,13 @@ int artefact_get(const char *state_dir, const char *hash, size_t max, struct str
 	char have[65];
 	int r;
 
-	r = file_read(path, before + max, ret, e);
+	r = file_read(path, max, ret, e);
 	if (r < 0)
 		return r;
 	file_sha256_hex(strbuf_str(ret) + before, ret->len - before, have);
-	if (strcmp(have, hash) != 0)
+	if (strcmp(have, hash) != 0) {
+		strbuf_cut(ret, before);
 		return err_set(e, ERR_IO, "artefact '%s' was altered on disk", path);
+	}
 	return 0;
 }
