@@ -2,10 +2,13 @@
 #include "bot/base/config.h"
 
 #include "bot/base/err.h"
+#include "bot/base/file.h"
 #include "bot/base/parse.h"
+#include "bot/base/utf8.h"
 #include "bot/base/vec.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <git2.h>
 #include <libgen.h>
 #include <string.h>
@@ -71,12 +74,31 @@ static int check_choice(const struct config_key *k, const char *value, struct er
 {
 	size_t n = strlen(value);
 
-	for (const char *p = k->extra; p; p = strchr(p, '|')) {
+	for (const char *p = strchr(value, '|') ? NULL : k->extra; p; p = strchr(p, '|')) {
 		p += *p == '|';
 		if (!strncmp(p, value, n) && (p[n] == '|' || !p[n]) && n)
 			return 0;
 	}
 	return err_set(e, ERR_CONFIG, "'%.80s' is not one of %s", value, k->extra);
+}
+
+#define VALUE_MAX 4096
+
+/* Values go to the database, into mails and on command lines. */
+static int check_text(const char *value, struct err *e)
+{
+	size_t len = strlen(value);
+
+	if (len > VALUE_MAX)
+		return err_set(e, ERR_CONFIG, "value has more than %d bytes", VALUE_MAX);
+	for (size_t n; len; value += n, len -= n) {
+		n = utf8_length(value, len);
+		if (!n)
+			return err_set(e, ERR_CONFIG, "value is not valid UTF-8 at '%.80s'", value);
+		if ((unsigned char)*value < 0x20 || *value == 0x7f)
+			return err_set(e, ERR_CONFIG, "value has a control character");
+	}
+	return 0;
 }
 
 static int parse_value(const struct config_key *k, const char *value, double *ret, struct err *e)
@@ -87,6 +109,9 @@ static int parse_value(const struct config_key *k, const char *value, double *re
 	int r;
 
 	*ret = 0;
+	r = check_text(value, e);
+	if (r < 0)
+		return r;
 	switch (k->type) {
 	case CONFIG_INT:
 		r = parse_i64(value, (int64_t)k->min, (int64_t)k->max, &i, e);
@@ -133,6 +158,24 @@ static int split_name(const char *full, char **section, char **name, char **key)
 	return 0;
 }
 
+/* libgit2 has read it by now, but passes over a file that is not there. */
+static int check_include(const struct config *c, const git_config_entry *entry, struct err *e)
+{
+	_cleanup_(freep) char *path = NULL;
+
+	if (!entry->value)
+		return err_set(e, ERR_CONFIG, "%s: include.path: no value", c->path);
+	/* What an included file includes is relative to that file, which we are not told. */
+	if (entry->include_depth > 0 || entry->value[0] == '~')
+		return 0;
+	path = entry->value[0] == '/' ? xstrdup(entry->value)
+				      : xasprintf("%s/%s", c->folder, entry->value);
+	if (access(path, R_OK) < 0)
+		return err_set(e, ERR_CONFIG, "%s: include.path: could not read '%s': %s", c->path,
+			       path, strerrordesc_np(errno));
+	return 0;
+}
+
 static int add_value(struct config *c, const git_config_entry *entry, struct err *e)
 {
 	_cleanup_(freep) char *section = NULL;
@@ -146,6 +189,8 @@ static int add_value(struct config *c, const git_config_entry *entry, struct err
 	if (split_name(entry->name, &section, &name, &key) < 0)
 		return err_set(e, ERR_CONFIG, "%s: '%s' stands in no section", c->path,
 			       entry->name);
+	if (!strcmp(section, "include") && !name && !strcmp(key, "path"))
+		return check_include(c, entry, e);
 	k = find_key(section, NULL);
 	if (!k) {
 		list_choices(&choices, NULL);
@@ -212,6 +257,23 @@ static const char *git_why(void)
 	return ge && ge->message ? ge->message : "no reason given";
 }
 
+#define FILE_MAX (1 << 20)
+
+/* libgit2 stops at a NUL byte without a word. */
+static int check_bytes(const char *path, struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	if (file_read(path, FILE_MAX, &b, e) < 0) {
+		if (e)
+			e->code = ERR_CONFIG;
+		return ERR_CONFIG;
+	}
+	if (b.len && memchr(b.s, '\0', b.len))
+		return err_set(e, ERR_CONFIG, "%s: there is a NUL byte in it", path);
+	return 0;
+}
+
 int config_load(const char *path, struct config **ret, struct err *e)
 {
 	_cleanup_(config_freep) struct config *c = xcalloc(1, sizeof(*c));
@@ -223,7 +285,11 @@ int config_load(const char *path, struct config **ret, struct err *e)
 	int r;
 
 	if (!real || access(path, R_OK) < 0)
-		return err_set(e, ERR_CONFIG, "could not read configuration '%s'", path);
+		return err_set(e, ERR_CONFIG, "could not read configuration '%s': %s", path,
+			       strerrordesc_np(errno));
+	r = check_bytes(path, e);
+	if (r < 0)
+		return r;
 	(void)git_libgit2_init();
 	c->path = xstrdup(path);
 	copy = xstrdup(real);
@@ -344,6 +410,20 @@ bool config_has(const struct config *c, const char *section, const char *name)
 	return false;
 }
 
+/* Quoted, so that blanks, comment signs and quotes read back as they are. */
+static void show_value(struct strbuf *b, const char *value)
+{
+	bool plain = strcspn(value, " \t\"\\#;") == strlen(value);
+
+	strbuf_addstr(b, plain ? "" : "\"");
+	for (const char *s = value; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			strbuf_addch(b, '\\');
+		strbuf_addch(b, *s);
+	}
+	strbuf_addstr(b, plain ? "\n" : "\"\n");
+}
+
 static void show_section(const struct config *c, const char *section, const char *name,
 			 struct strbuf *b)
 {
@@ -357,7 +437,8 @@ static void show_section(const struct config *c, const char *section, const char
 		vec_foreach (v, &c->values) {
 			if (v->key != k || !same_name(v->name, name))
 				continue;
-			strbuf_addf(b, "\t%s = %s\n", k->key, v->value);
+			strbuf_addf(b, "\t%s = ", k->key);
+			show_value(b, v->value);
 			set = true;
 		}
 		if (!set && k->fallback)

@@ -47,7 +47,7 @@ const struct config_key *config_keys(size_t *ret_n);
 
 /**
  * config_load() - read and check a file with its includes.
- * @path: the file. Relative PATH values are relative to its folder.
+ * @path: the file, at most 1 MiB. Relative PATH values are relative to its folder.
  * @ret: config_free() it.
  *
  * Return: 0; ERR_CONFIG with one line that names file, key and value, and says what would be right.
