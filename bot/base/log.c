@@ -2,7 +2,9 @@
 #include "bot/base/log.h"
 
 #include "bot/base/strbuf.h"
+#include "bot/base/utf8.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,6 +46,29 @@ static int stderr_is_journal(void)
 	return st.st_dev == dev && st.st_ino == ino ? 1 : -1;
 }
 
+#define TEXT_MAX 4096
+
+/* Control characters (also U+0080 to U+009F) and bytes that are not UTF-8 as \xHH. */
+static void add_text(struct strbuf *b, const char *s)
+{
+	size_t len = strnlen(s, TEXT_MAX);
+
+	for (size_t n; len; s += n, len -= n) {
+		bool c1;
+
+		n = utf8_length(s, len);
+		c1 = n == 2 && s[0] == '\xc2' && (unsigned char)s[1] < 0xa0;
+		if (n == 0 || c1 || (unsigned char)*s < 0x20 || *s == 0x7f) {
+			strbuf_addf(b, "\\x%02x", (unsigned char)s[c1 ? 1 : 0]);
+			n = n ? n : 1;
+		} else {
+			strbuf_add(b, s, n);
+		}
+	}
+	if (*s)
+		strbuf_addstr(b, "…");
+}
+
 static void add_value(struct strbuf *b, const struct log_field *f)
 {
 	switch (f->type) {
@@ -54,12 +79,7 @@ static void add_value(struct strbuf *b, const struct log_field *f)
 		strbuf_addf(b, "%.6g", f->f64);
 		break;
 	case LOG_FIELD_STR:
-		for (const char *s = f->str ? f->str : ""; *s; s++) {
-			if ((unsigned char)*s < 0x20 || *s == 0x7f)
-				strbuf_addf(b, "\\x%02x", (unsigned char)*s);
-			else
-				strbuf_addch(b, *s);
-		}
+		add_text(b, f->str ? f->str : "");
 		break;
 	}
 }

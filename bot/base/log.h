@@ -57,5 +57,8 @@ struct log_field {
 /** log_setup() - @role is put on each line (may be NULL); @max is the least severe level shown. */
 void log_setup(const char *role, enum log_level max);
 
-/** log_emit() - write one line; @fields end with a NULL name. Control bytes are escaped. */
+/**
+ * log_emit() - write one line; @fields end with a NULL name.
+ * Control characters and bytes that are not UTF-8 are escaped; a text is cut after 4096 bytes.
+ */
 void log_emit(enum log_level level, const char *msg, const struct log_field *fields);

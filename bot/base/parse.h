@@ -16,7 +16,7 @@ int parse_f64(const char *s, double min, double max, double *ret, struct err *e)
 /** parse_bool() - true/false, yes/no, on/off, 1/0. */
 int parse_bool(const char *s, bool *ret, struct err *e);
 
-/** parse_size() - bytes with optional K, M, G, T (powers of 1024, optional 'B' or "iB"). */
+/** parse_size() - bytes with optional K, M, G, T (powers of 1024; then optional 'i', 'B' or "iB"). */
 int parse_size(const char *s, uint64_t *ret_bytes, struct err *e);
 
 /** parse_duration() - seconds from "90", "90s", "5m", "2h", "3d", "250ms". */
