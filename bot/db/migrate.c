@@ -88,7 +88,7 @@ static int run_one(struct db *db, const struct sql_migration *m, struct err *e)
 
 int migrate_run(struct db *db, struct err *e)
 {
-	struct migrate_status st;
+	struct migrate_status st = { 0 };
 	int done = 0;
 	int r;
 

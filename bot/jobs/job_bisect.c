@@ -76,7 +76,7 @@ static int ask(struct bisection_run *b, const char *hash, int boots, int runs, s
 	struct boot_order o = {
 		.commit = hash, .job = b->job.id, .bisection = b->row.id, .runs = runs
 	};
-	enum need_state need;
+	enum need_state need = NEED_WAIT;
 	int r;
 
 	r = job_mirror_store_commit(b->c->db, b->mirror, hash, e);

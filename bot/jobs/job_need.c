@@ -39,7 +39,7 @@ int need_build(struct job_ctx *c, const struct job *job, const char *commit, int
 	       enum need_state *ret, struct err *e)
 {
 	_cleanup_(freep) char *compiler = NULL;
-	enum build_state state;
+	enum build_state state = BUILD_STATE_WANTED;
 	char hash[65];
 	int r;
 

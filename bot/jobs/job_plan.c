@@ -26,7 +26,7 @@ struct plan {
 static int plan_baseline(struct plan *p, const struct job *job, struct err *e)
 {
 	struct boot_order o = { .commit = p->new_hash, .job = job->id, .runs = job->runs_per_boot };
-	enum need_state state;
+	enum need_state state = NEED_WAIT;
 	int r;
 
 	r = need_build(p->c, job, p->new_hash, &o.build, &state, e);
