@@ -41,13 +41,20 @@ const struct bisect_node *bisect_eval_node(const struct bisect_eval *v, int comm
 	return NULL;
 }
 
-/* Less than this share of the step that was reported is not what is searched for. */
-#define STEP_LEAST 0.25
+/*
+ * A step that is both a small part of the one reported and small against the noise is not what is
+ * searched for; and it would explain equal ends as well as none does.
+ */
+#define STEP_LEAST_SHARE 0.4
+#define STEP_LEAST_SDS	 0.8
 
 /* The prior of the step by its size in cells; a step that is not known may go either way. */
 static void step_prior(struct bisect_eval *v, const struct bisect_params *p)
 {
 	double sd = fmax(p->step_sd, fabs(p->step) / 2);
+	double noise =
+		sqrt(v->sigma * v->sigma + p->boot_sd * p->boot_sd + p->commit_sd * p->commit_sd);
+	double least = fmin(STEP_LEAST_SHARE * fabs(p->step), STEP_LEAST_SDS * noise);
 
 	v->step_up = xcalloc(v->grid, sizeof(double));
 	v->step_down = xcalloc(v->grid, sizeof(double));
@@ -56,7 +63,7 @@ static void step_prior(struct bisect_eval *v, const struct bisect_params *p)
 		double z = sd > 0 ? ((double)i * v->h - fabs(p->step)) / sd : 0;
 		double density = exp(-0.5 * z * z) * (i == 0 ? 0.5 : 1);
 
-		if (density < 1e-12 || (double)i * v->h < STEP_LEAST * fabs(p->step))
+		if (density < 1e-12 || (double)i * v->h < least)
 			density = 0;
 		v->step_up[i] = p->step >= 0 ? density : 0;
 		v->step_down[i] = p->step <= 0 ? density : 0;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Odds at which the ends count as different, and as equal; more end runs than that never help. */
-#define ENDS_ODDS_DIFFER 10.0
+#define ENDS_ODDS_DIFFER 3.0
 #define ENDS_ODDS_EQUAL	 30.0
 #define ENDS_RUNS_MOST	 24
 #define SET_SHARE	 0.95

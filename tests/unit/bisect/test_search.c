@@ -199,6 +199,24 @@ static void unknown_step_is_found_from_the_ends(void **state)
 	}
 }
 
+/* What is searched for is the step of today. */
+static void step_that_shrank_is_still_found(void **state)
+{
+	static const double share[] = { 0.3, 0.5, 1.6 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct lab lab;
+
+		lab_line(&lab, 16, 6);
+		lab.step = share[i] * lab.s.params.step;
+		lab_search(&lab);
+		assert_int_equal(lab.step_now.action, BISECT_DONE);
+		assert_int_equal(lab.step_now.commit, 6);
+		lab_done(&lab);
+	}
+}
+
 static void unknown_step_that_is_none_is_said(void **state)
 {
 	struct lab lab;
@@ -452,6 +470,7 @@ int main(void)
 		cmocka_unit_test(asks_for_the_ends_in_turn),
 		cmocka_unit_test(equal_ends_build_nothing),
 		cmocka_unit_test(unknown_step_is_found_from_the_ends),
+		cmocka_unit_test(step_that_shrank_is_still_found),
 		cmocka_unit_test(unknown_step_that_is_none_is_said),
 		cmocka_unit_test(builds_that_differ_more_than_told_do_not_mislead),
 		cmocka_unit_test(boots_that_differ_more_than_told_do_not_mislead),
