@@ -15,7 +15,7 @@ _kperfbot()
 		esac
 	done
 	if [[ -z $cmd ]]; then
-		words=$(sed -n 's/^  \([a-z]*\) .*/\1/p' <<<"$help")' --config --json --color --quiet --verbose --help --version'
+		words=$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' <<<"$help")' --config --json --color --quiet --verbose --help --version'
 	else
 		words=$(sed -n "s/^ *kperfbot $cmd //p" <<<"$help" | grep -oE -e '--[a-z-]+')
 		((i + 1 != COMP_CWORD)) || words+=" $(sed -n "s/^ *kperfbot $cmd \([a-z|]*\).*/\1/p" <<<"$help" | tr '|' ' ')"
