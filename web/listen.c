@@ -60,7 +60,7 @@ int web_listen(const char *listen, int *ret_fd, uint16_t *ret_port, struct err *
 				  .ai_socktype = SOCK_STREAM,
 				  .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
 	struct addrinfo *list = NULL;
-	struct sockaddr_storage sa;
+	struct sockaddr_storage sa = { 0 };
 	socklen_t len = sizeof(sa);
 	int r;
 

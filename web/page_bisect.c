@@ -63,6 +63,12 @@ static void facts(struct html *h, const json_t *j)
 	if (isfinite(left))
 		html_textf(h, ", %.1f commits left", left);
 	html_close(h);
+	if (json_str(j, "measuring", NULL) && !json_object_get(j, "finished")) {
+		fact(h, "Now");
+		part_commit(h, json_str(j, "measuring", NULL),
+			    json_str(j, "measuring_title", NULL));
+		html_close(h);
+	}
 	if (isfinite(eta) && !json_object_get(j, "finished")) {
 		fact(h, "Time left");
 		html_text(h, "about ");

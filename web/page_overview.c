@@ -39,7 +39,8 @@ static void tiles(struct html *h, const json_t *j)
 		       (long long)json_i64(boots, "wanted", 0));
 	(void)snprintf(more[3], sizeof(more[3]), "on these boots");
 	(void)snprintf(more[4], sizeof(more[4]), "%lld waiting",
-		       (long long)(json_i64(mails, "queued", 0) + json_i64(mails, "held", 0)));
+		       (long long)json_i64(mails, "queued", 0) +
+			       (long long)json_i64(mails, "held", 0));
 	html_div(h, "div", "tiles");
 	tile(h, "/queue", "waiting", json_i64(work, "ready", 0), more[0]);
 	tile(h, "/queue", "builds", json_i64(builds, "ok", 0), more[1]);
@@ -82,7 +83,7 @@ static void tree_row(struct html *h, const json_t *t)
 	html_close(h);
 	html_elf(h, "td", "num", "%lld", (long long)json_i64(r, "broad", 0));
 	html_elf(h, "td", "num", "%lld",
-		 (long long)(json_i64(r, "micro", 0) + json_i64(r, "unknown", 0)));
+		 (long long)json_i64(r, "micro", 0) + (long long)json_i64(r, "unknown", 0));
 	html_div(h, "td", "wide");
 	if (json_i64(t, "failures", 0) > 0 || json_str(t, "last_error", NULL)) {
 		part_state(h, "failed");
@@ -140,7 +141,8 @@ static void comparisons(struct html *h, const json_t *j)
 		part_change(h, k);
 		html_close(h);
 		html_elf(h, "td", "num", "%lld of %lld", (long long)json_i64(boots, "done", 0),
-			 (long long)(json_i64(boots, "done", 0) + json_i64(boots, "wanted", 0)));
+			 (long long)json_i64(boots, "done", 0) +
+				 (long long)json_i64(boots, "wanted", 0));
 		html_elf(h, "td", "num", "%lld", (long long)json_i64(k, "look", 0));
 		html_close(h);
 	}

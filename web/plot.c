@@ -65,7 +65,11 @@ static void draw_axis(struct html *h, const struct scale *s, const char *unit)
 	double step = nice_step(s->max - s->min);
 	char buf[32];
 
-	for (double v = ceil(s->min / step) * step; v <= s->max; v += step) {
+	for (int i = 0; i < 3 * TICKS; i++) {
+		double v = (ceil(s->min / step) + i) * step;
+
+		if (v > s->max)
+			break;
 		line(h, LEFT, y_of(s, v), WIDTH - RIGHT, y_of(s, v), "grid");
 		text_at(h, LEFT - 8, y_of(s, v) + 4, "end", "tick", value_text(v, buf));
 	}

@@ -77,11 +77,11 @@ struct route {
 	const char *method;
 	const char *pattern;
 	const char *query;
-	unsigned forms;
 	const char *scope;
 	int (*load)(struct request *q, json_t **ret, struct err *e);
 	void (*render)(struct request *q, struct html *h, const json_t *j);
 	int (*serve)(struct request *q, struct err *e);
+	unsigned forms;
 	bool plain;
 };
 

@@ -19,8 +19,8 @@
 #define CONNECTIONS_EACH 32
 #define IDLE_S		 10
 #define MEMORY		 16384
-#define BODY_MAX	 (1024 * 1024)
-#define BODY_ABORT	 (4 * BODY_MAX)
+#define BODY_MAX	 1048576
+#define BODY_ABORT	 4194304UL
 
 struct web {
 	struct web_options o;

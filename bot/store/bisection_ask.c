@@ -191,10 +191,11 @@ static int check_range(const struct config *c, const struct bisection_ask *a,
 	return good == ERR_INVAL ? 0 : good;
 }
 
+/* @own, @bots: hashes under which a person and the bot itself ask for the same. */
 struct storing {
 	const struct bisection_ask *ask;
 	struct bisection_plan *plan;
-	char dedupe[65];
+	char own[65], bots[65];
 	char *request;
 };
 
@@ -205,25 +206,26 @@ static int store(struct db *db, void *arg, struct err *e)
 	struct db_rows rows = { 0 };
 	int r;
 
+	r = db_run(db, SQL_API_BISECTION_OPEN, &rows, e, "ss", s->own, s->bots);
+	if (r < 0)
+		return r;
+	plan->joined = rows.n > 0;
+	if (plan->joined)
+		(void)snprintf(plan->id, sizeof(plan->id), "%s", db_str(&rows, 0, 0));
+	db_rows_done(&rows);
+	if (plan->joined)
+		return 0;
 	id_new('b', plan->id);
 	r = db_run(db, SQL_API_BISECTION_ADD, &rows, e, "ssssissss", plan->id, s->ask->tree,
-		   plan->good, plan->bad, plan->job_id, plan->metric, s->dedupe, s->request,
+		   plan->good, plan->bad, plan->job_id, plan->metric, s->own, s->request,
 		   s->ask->asked_by);
 	if (r < 0)
 		return r;
-	plan->joined = rows.n == 0;
+	/* Another was first between the two statements: the next try joins it. */
+	if (rows.n == 0)
+		r = err_set(e, ERR_DB_RETRY, "an equal bisection was just asked for");
 	db_rows_done(&rows);
-	if (!plan->joined)
-		return db_run(db, SQL_API_BISECTION_WORK, NULL, e, "s", plan->id);
-	r = db_run_one(db, SQL_API_BISECTION_OPEN, &rows, e, "s", s->dedupe);
-	/* It ended between the two statements: the next try stores ours. */
-	if (r == ERR_NOENT)
-		return err_set(e, ERR_DB_RETRY, "an equal bisection has just ended");
-	if (r < 0)
-		return r;
-	(void)snprintf(plan->id, sizeof(plan->id), "%s", db_str(&rows, 0, 0));
-	db_rows_done(&rows);
-	return 0;
+	return r < 0 ? r : db_run(db, SQL_API_BISECTION_WORK, NULL, e, "s", plan->id);
 }
 
 static char *request_text(const struct bisection_ask *a, const struct bisection_plan *plan)
@@ -271,9 +273,11 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 			       json_str(json_array_get(problems, 0), "detail", "not valid"));
 	if (dry_run)
 		return 0;
-	key = xasprintf("%s %s %s %lld %s", ask->tree, ret->good, ret->bad, (long long)ret->job_id,
-			ret->metric);
-	file_sha256_hex(key, strlen(key), s.dedupe);
+	/* The bot's own keep a key of their own, so that a person's cannot stand in their way. */
+	key = xasprintf("asked %s %s %s %lld %s", ask->tree, ret->good, ret->bad,
+			(long long)ret->job_id, ret->metric);
+	file_sha256_hex(key, strlen(key), s.own);
+	file_sha256_hex(key + 6, strlen(key + 6), s.bots);
 	request = request_text(ask, ret);
 	s.request = request;
 	return db_tx(db, store, &s, e);

@@ -14,10 +14,13 @@ SELECT json_strip_nulls(json_build_object(
 	'boots', b.status->'boots',
 	'runs', json_build_object('used', (SELECT COALESCE(sum(s.runs), 0) FROM bisect_step s
 		WHERE s.bisection = b.id)),
-	'state_text', b.status->>'state_text', 'eta_s', b.status->'eta_s',
+	'state_text', b.status->>'state_text', 'p_none', b.status->'p_none',
+	'measuring', b.status->>'asked',
+	'measuring_title', (SELECT subject FROM commit WHERE hash = b.status->>'asked'), 'eta_s', b.status->'eta_s',
 	'effective_left', b.status->'effective_left',
 	'posterior', COALESCE((SELECT json_agg(json_build_object('commit', u.v->>'commit', 'p', u.v->'p',
-			'title', c.subject) ORDER BY u.n)
+			'title', c.subject)
+			ORDER BY CASE jsonb_typeof(u.v->'place') WHEN 'number' THEN (u.v->>'place')::float8 END, u.n)
 		FROM jsonb_array_elements(CASE jsonb_typeof(b.status->'posterior')
 			WHEN 'array' THEN b.status->'posterior' ELSE '[]' END) WITH ORDINALITY AS u (v, n)
 		LEFT JOIN commit c ON c.hash = u.v->>'commit'), '[]'::json),

@@ -57,8 +57,9 @@ SELECT json_strip_nulls(json_build_object(
 		JOIN job j ON j.id = k.job), '[]'::json),
 	'bisections', COALESCE((SELECT json_agg(json_build_object(
 		'id', b.id, 'state', b.state, 'tree', b.tree, 'good', b.good, 'bad', b.bad, 'job', j.name,
-		'metric', b.metric, 'steps', b.status->'steps', 'boots', b.status->'boots',
-		'effective_left', b.status->'effective_left', 'state_text', b.status->>'state_text',
+		'metric', b.metric, 'steps', json_build_object('done',
+			(SELECT count(*) FROM bisect_step s WHERE s.bisection = b.id)), 'boots', b.status->'boots',
+		'effective_left', b.status->'effective_left', 'state_text', b.status->>'state_text', 'measuring', b.status->>'asked',
 		'eta_s', b.status->'eta_s', 'regression', b.regression, 'created', b.created)
 		ORDER BY b.created DESC)
 		FROM (SELECT * FROM bisection WHERE state IN ('queued', 'checking-ends', 'running', 'verifying')

@@ -2,7 +2,7 @@
 WITH r AS (SELECT * FROM regression WHERE id = $1),
 measured AS (
 	SELECT b.commit, b.id AS boot, b.machine, b.excluded, ru.id AS run, ru.n, ru.at, rm.value,
-		(b.comparison IS NOT DISTINCT FROM r.comparison) AS own
+		(r.comparison IS NULL OR b.bisection IS NULL) AS compared
 	FROM r JOIN boot b ON b.job = r.job AND b.commit IN (r.base, r.head, r.culprit)
 	JOIN run ru ON ru.boot = b.id
 	JOIN run_metric rm ON rm.run = ru.id AND rm.metric = r.metric
@@ -11,7 +11,7 @@ measured AS (
 side AS (
 	SELECT commit, json_build_object('mean', avg(value), 'sd', stddev_samp(value), 'n', count(*),
 		'boots', count(DISTINCT boot)) AS stats
-	FROM measured WHERE NOT excluded GROUP BY commit)
+	FROM measured WHERE NOT excluded AND compared GROUP BY commit)
 SELECT json_strip_nulls(json_build_object(
 	'id', r.id, 'state', r.state, 'class', r.class, 'direction', 'worse', 'tree', r.tree,
 	'branch', r.branch, 'machine', j.group_name, 'job', j.name, 'suite', j.suite,
@@ -35,7 +35,8 @@ SELECT json_strip_nulls(json_build_object(
 				AND jsonb_typeof(u->'p') = 'number'
 			ORDER BY (u->>'p')::float8 DESC LIMIT 3) x),
 	'bisection', CASE WHEN b.id IS NOT NULL THEN json_build_object('id', b.id, 'state', b.state,
-		'good', b.good, 'bad', b.bad, 'steps', b.status->'steps', 'boots', b.status->'boots',
+		'good', b.good, 'bad', b.bad, 'steps', json_build_object('done',
+			(SELECT count(*) FROM bisect_step s WHERE s.bisection = b.id)), 'boots', b.status->'boots',
 		'state_text', b.status->>'state_text', 'result', b.result) END,
 	'comparison', CASE WHEN k.id IS NOT NULL THEN json_build_object('id', k.id, 'state', k.state,
 		'verdict', k.verdict, 'look', k.look, 'p', k.p) END,

@@ -4,6 +4,8 @@
 #include "bot/base/config.h"
 #include "bot/base/json.h"
 #include "bot/db/db.h"
+#include "bot/store/comparison.h"
+#include "bot/store/job.h"
 #include "bot/store/token.h"
 #include "tests/integration/web/client.h"
 #include "tests/integration/web/fixture.h"
@@ -375,6 +377,29 @@ static void asking_twice_joins(void **state)
 	assert_non_null(strstr(strbuf_str(&got.body), "\"commits\":3"));
 }
 
+/* What the bot itself bisects is joined, and what a person asked for never blocks it. */
+static void asking_joins_what_the_bot_does(void **state)
+{
+	_cleanup_(freep) char *body = request_body(commits[1], commits[3], ",\"job\":\"pf1\"");
+	char tree[] = "linus", metric[] = "will-it-scale.per_process_ops";
+	struct regression own = { .id = "r2222222", .tree = tree, .metric = metric };
+	_cleanup_(json_decrefp) json_t *a = NULL;
+	struct err e = { 0 };
+
+	(void)state;
+	memcpy(own.base, commits[1], 41);
+	memcpy(own.head, commits[3], 41);
+	assert_ok(job_sync(pg_db(), config, "pf1", &own.job, &e), &e);
+	assert_ok(bisection_add(pg_db(), &own, &e), &e);
+	POST_JSON(r, "/api/v1/bisects", body);
+	assert_int_equal(r.status, 200);
+	assert_ok(json_read(strbuf_str(&r.body), r.body.len, "answer", &a, &e), &e);
+	assert_string_equal(json_str(a, "regression", ""), "r2222222");
+	memcpy(own.base, commits[0], 41);
+	(void)snprintf(own.id, sizeof(own.id), "r3333333");
+	assert_ok(bisection_add(pg_db(), &own, &e), &e);
+}
+
 static const char *code_of(const json_t *problem, const char *pointer)
 {
 	const json_t *list = json_object_get(problem, "errors"), *p;
@@ -696,6 +721,7 @@ int main(void)
 		cmocka_unit_test(head_and_etag_save_bytes),
 		cmocka_unit_test(asking_needs_a_token_with_the_scope),
 		cmocka_unit_test(asking_twice_joins),
+		cmocka_unit_test(asking_joins_what_the_bot_does),
 		cmocka_unit_test(each_wrong_field_is_told),
 		cmocka_unit_test(bodies_that_are_none_are_refused),
 		cmocka_unit_test(chunks_are_counted_too),
