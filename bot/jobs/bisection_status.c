@@ -56,6 +56,7 @@ int bisection_run_log_step(struct bisection_run *b, struct err *e)
 	_cleanup_(freep) double *p = xcalloc(b->range.graph.n, sizeof(*p));
 	struct bisect_step_row s = { .commit = b->asked };
 	int commit;
+	int r;
 
 	if (!b->asked[0])
 		return 0;
@@ -79,8 +80,9 @@ int bisection_run_log_step(struct bisection_run *b, struct err *e)
 		s.rel = b->ln ? expm1(y) : NAN;
 		s.verdict = s.p_bad > 0.9 ? "bad" : s.p_bad < 0.1 ? "good" : "unsure";
 	}
+	r = bisection_step_add(b->c->db, b->row.id, &s, e);
 	b->asked[0] = '\0';
-	return bisection_step_add(b->c->db, b->row.id, &s, e);
+	return r;
 }
 
 struct ranked {
