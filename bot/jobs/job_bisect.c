@@ -20,8 +20,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Fresh boots of culprit and parent, each, before a commit is named. */
-#define VERIFY_BOOTS 4
+/*
+ * Fresh boots of culprit and parent, each, before a commit is named: as many as detect_compare()
+ * wants of a metric without history before it gives an interval.
+ */
+#define VERIFY_BOOTS 5
 #define LAB_GIVE_UP  6
 
 static int progress(struct bisection_run *b, const char *state, struct err *e)
