@@ -43,7 +43,16 @@ const char *role_names(void)
 	return "watch, plan, build, lab, detect, bisect, mail, web";
 }
 
-/* A worker under way. @machine: index of the held machine, -1 for none. */
+/*
+ * A worker that has just stored its result has no lease either: one that ends by itself within
+ * this time is not said to have lost it.
+ */
+#define LOST_GRACE_S 1
+
+/*
+ * A worker under way. @machine: index of the held machine, -1 for none. @lost_at: boot time at
+ * which its lease was first seen to be gone, 0 while it holds it.
+ */
 struct running {
 	struct runner *runner;
 	pid_t pid;
@@ -51,6 +60,7 @@ struct running {
 	int64_t fence;
 	char kind[16];
 	int machine;
+	usec_t lost_at;
 	bool told_to_stop;
 };
 
@@ -214,6 +224,22 @@ static void on_notice(void *arg)
 		on_poll(r);
 }
 
+/* Stops the workers that are still there though their lease was gone a while ago. */
+static void stop_lost(void *arg)
+{
+	struct runner *r = arg;
+	usec_t now = clock_boottime();
+
+	vec_foreach (w, &r->running) {
+		if (!(*w)->lost_at || (*w)->told_to_stop ||
+		    now - (*w)->lost_at < LOST_GRACE_S * USEC_PER_SEC)
+			continue;
+		log_warn("lease lost or work cancelled, worker stopped",
+			 lf_i64("WORK_ID", (*w)->work));
+		kill_worker(*w);
+	}
+}
+
 /* A worker whose lease cannot be renewed is stopped before someone else may take the work. */
 static void on_heartbeat(void *arg)
 {
@@ -237,10 +263,10 @@ static void on_heartbeat(void *arg)
 		r->renewed = now;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (!lost[i])
+		if (!lost[i] || r->running.items[i]->lost_at)
 			continue;
-		log_warn("lease lost or work cancelled, worker stopped", lf_i64("WORK_ID", ids[i]));
-		kill_worker(r->running.items[i]);
+		r->running.items[i]->lost_at = now;
+		(void)loop_after(r->loop, LOST_GRACE_S + 0.01, stop_lost, r, NULL);
 	}
 	if (db_socket(r->db) != r->listening_fd) {
 		loop_io_off(r->loop, r->listening_fd);
