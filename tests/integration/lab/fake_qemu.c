@@ -2,9 +2,12 @@
 /*
  * Takes QEMU's place: speaks QMP and the agent's protocol over the descriptors that it is given, well
  * or badly, as FAKE_QEMU_MODE in the environment says. fake_modes in test_qemu.c are all of them.
+ * Without that variable the image given as -kernel says it, and how fast the benchmarks are on it:
+ * that is how tests/e2e has a kernel for each commit. The demo boots true ones in the true QEMU.
  */
 #include "bot/base/err.h"
 #include "runners/proto/message.h"
+#include "tests/integration/lab/fake_image.h"
 
 #include <signal.h>
 #include <string.h>
@@ -13,6 +16,9 @@ static const char *mode;
 static int agent = -1, console = -1, firmware = -1, qmp = -1;
 static bool is_kvm, has_kernel;
 static char nonce[80];
+static const char *kernel;
+static struct fake_image image;
+static char program[80]; /* of the job */
 
 static bool is(const char *name)
 {
@@ -75,6 +81,8 @@ static void read_args(int argc, char **argv)
 		}
 		is_kvm |= !strcmp(argv[i], "-accel") && !strcmp(argv[i + 1], "kvm");
 		has_kernel |= !strcmp(argv[i], "-kernel");
+		if (!strcmp(argv[i], "-kernel"))
+			kernel = argv[i + 1];
 		p = strstr(argv[i + 1], "kperfbot.nonce=");
 		if (p)
 			(void)sscanf(p, "kperfbot.nonce=%79s", nonce);
@@ -187,8 +195,12 @@ static void say_hello(struct strbuf *b)
 				 .boot_id = is("no-boot-id") ? NULL : boot_id,
 				 .nonce = is("wrong-nonce") ? other : nonce };
 
+	if (image.build_id[0])
+		h.build_id = image.build_id;
 	if (is("no-build-id"))
 		h.build_id = NULL;
+	if (image.words[0])
+		h.boot_id = nonce; /* new on each boot, as is a true one */
 	h.facts = json_pack("{ss}", "thp", "never");
 	(void)proto_hello_add(b, &h, NULL);
 	json_decref(h.facts);
@@ -240,6 +252,11 @@ static unsigned wait_for_job(void)
 	if (f.type != PROTO_JOB || proto_job_parse(&f, &job, NULL) < 0)
 		exit(3);
 	runs = job.runs;
+	if (job.ncommands && job.commands[0].argv[0])
+		(void)snprintf(program, sizeof(program), "%s",
+			       strrchr(job.commands[0].argv[0], '/')
+				       ? strrchr(job.commands[0].argv[0], '/') + 1
+				       : job.commands[0].argv[0]);
 	proto_job_done(&job);
 	proto_decoder_done(&d);
 	return runs;
@@ -297,17 +314,31 @@ static void run_badly(struct strbuf *b, struct proto_run_end *end)
 	}
 }
 
+static void print_rate(struct strbuf *b, unsigned number)
+{
+	char seed[100], text[2000];
+	size_t len;
+
+	(void)snprintf(seed, sizeof(seed), "%s %u", nonce, number);
+	len = fake_image_output(fake_image_rate(&image, program, seed), text, sizeof(text));
+	proto_output_add(b, PROTO_STDOUT, text, is("cut-output") ? len / 2 : len);
+}
+
 static void run(struct strbuf *b, unsigned number)
 {
 	struct proto_run_end end = { .run = is("wrong-run") ? number + 7 : number, .wall_s = 8.1 };
 
 	if (!is("run-not-started"))
 		(void)proto_run_start_add(b, number, NULL);
-	proto_output_add(b, PROTO_STDOUT, "testcase:fake\nwarmup\n", 21);
+	if (image.words[0])
+		print_rate(b, number);
+	else
+		proto_output_add(b, PROTO_STDOUT, "testcase:fake\nwarmup\n", 21);
 	proto_output_add(b, PROTO_STDERR, "a remark\n", 9);
 	send_all(b);
 	run_badly(b, &end);
-	proto_output_add(b, PROTO_STDOUT, "average:100\n", 12);
+	if (!image.words[0])
+		proto_output_add(b, PROTO_STDOUT, "average:100\n", 12);
 	(void)proto_run_end_add(b, &end, NULL);
 	send_all(b);
 }
@@ -317,14 +348,16 @@ int main(int argc, char **argv)
 	struct strbuf b = STRBUF_INIT;
 	unsigned runs;
 
+	read_args(argc, argv);
 	mode = getenv("FAKE_QEMU_MODE");
+	if (!mode && kernel && fake_image_read(kernel, &image) == 0)
+		mode = image.mode;
 	if (!mode)
 		return 2;
 	if (is("refuses")) {
 		(void)fputs("qemu-system-x86_64: -m 9T: cannot set up guest memory\n", stderr);
 		return 1;
 	}
-	read_args(argc, argv);
 	if (!has_kernel)
 		probe();
 	power_on();
