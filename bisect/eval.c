@@ -323,17 +323,23 @@ static void p_bad_by_class(const struct bisect_state *s, const struct bisect_eva
 	_cleanup_(freep) uint64_t *mask = xcalloc(g->words, sizeof(*mask));
 
 	for (size_t k = 0; k < v->n_classes; k++) {
+		size_t first = v->classes[k].member / 64;
+		size_t last = first;
+
 		if (v->classes[k].mass < 1e-7)
 			continue;
 		memset(mask, 0, g->words * sizeof(*mask));
 		for (size_t c = 0; c < g->n; c++)
-			if (v->class_of[c] == k && p[c] > 0)
+			if (v->class_of[c] == k && p[c] > 0) {
 				mask[c / 64] |= UINT64_C(1) << (c % 64);
-		for (size_t x = 0; x < g->n; x++) {
+				last = c / 64;
+			}
+		/* A class is a stretch of history: most words of a row have nothing to do with it. */
+		for (size_t x = v->classes[k].member; x < g->n; x++) {
 			const uint64_t *row = g->bits + x * g->words;
 			size_t n = 0;
 
-			for (size_t w = 0; w <= x / 64; w++)
+			for (size_t w = first; w <= last && w <= x / 64; w++)
 				n += bisect_popcount(row[w] & mask[w]);
 			ret[x] += (double)n * v->p[v->classes[k].member];
 		}
