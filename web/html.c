@@ -158,7 +158,8 @@ void html_short(struct html *h, const char *text, size_t max)
 	escape(&h->out, text, strlen(text), max);
 }
 
-static void html_vtextf(struct html *h, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void html_vtextf(struct html *h, const char *fmt,
+							      va_list ap)
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 
