@@ -1,9 +1,11 @@
 -- Take one ready boot for the machine $1 and the machine with it. $2 owner, $3 lease in seconds.
 -- Columns: id, kind, payload, fence, attempts, crashes. No row: nothing to do, or the machine is
--- held or not in good health.
+-- held or not in good health. A lease that ran out still holds it until the work was given back: its worker
+-- may yet renew it.
 WITH m AS (
 	SELECT name, group_name FROM machine
-	WHERE name = $1 AND health = 'good' AND (lease_until IS NULL OR lease_until < now())
+	WHERE name = $1 AND health = 'good' AND (lease_until IS NULL OR lease_until < now() AND NOT EXISTS (
+		SELECT FROM work WHERE state = 'leased' AND work.fence = machine.fence))
 	FOR UPDATE SKIP LOCKED
 ), w AS (
 	SELECT work.id FROM work JOIN m ON work.payload->>'group' = m.group_name
