@@ -65,7 +65,10 @@ int work_finish(struct db *db, int64_t id, int64_t fence, struct err *e);
 /** work_reschedule() - for work that recurs: ready again in @delay_s. @reason may be NULL. */
 int work_reschedule(struct db *db, int64_t id, int64_t fence, double delay_s, const char *reason,
 		    struct err *e);
-/** work_fail() - an own failure; ready again after @delay_s while attempts are left. */
+/**
+ * work_fail() - an own failure; ready again after @delay_s while attempts are left, or when it was
+ * asked for anew meanwhile.
+ */
 int work_fail(struct db *db, int64_t id, int64_t fence, const char *reason, double delay_s,
 	      int max_attempts, struct err *e);
 /** work_crashed() - the worker died without a word. No error when it had finished. */
