@@ -74,8 +74,10 @@ int job_check(const struct config *c, const char *name, struct err *e)
 {
 	const struct suite *suite = suite_find(config_str(c, "job", name, "suite"));
 	const char *group = config_str(c, "job", name, "group");
+	const char *metric = config_str(c, "job", name, "metric");
 	struct suite_param params[ARRAY_SIZE(param_keys)];
 	size_t n = params_of(c, name, params);
+	size_t len = suite ? strlen(suite_name(suite)) : 0;
 	int boots = group_boots(c, group);
 	int r;
 
@@ -88,6 +90,12 @@ int job_check(const struct config *c, const char *name, struct err *e)
 		(void)err_wrap(e, "job.%s", name);
 		return ERR_CONFIG;
 	}
+	if (metric && (strncmp(metric, suite_name(suite), len) != 0 || metric[len] != '.'))
+		return err_set(
+			e, ERR_CONFIG,
+			"job.%s.metric: '%.80s' is no metric of suite %s; the default is %s", name,
+			metric, suite_name(suite),
+			suite_headline(suite, config_str(c, "job", name, "test"), params, n));
 	if (boots < 0)
 		return err_set(e, ERR_CONFIG, "job.%s.group: no machine is in group '%.80s'", name,
 			       group);

@@ -1,7 +1,7 @@
--- The row of a configured job; made when the definition is new. $1 name, $2 hash of the definition, $3 suite,
--- $4 test, $5 params (JSON), $6 metric, $7 group, $8 kconfig or '', $9 thp, $10 runs per boot, $11 least effect,
--- $12 timeout in seconds. One row: id.
+-- The row of a configured job; made when the definition is new, of which the time limit is no part. $1 name,
+-- $2 hash of the definition, $3 suite, $4 test, $5 params (JSON), $6 metric, $7 group, $8 kconfig or '', $9 thp,
+-- $10 runs per boot, $11 least effect, $12 timeout in seconds. One row: id.
 INSERT INTO job (name, def_hash, suite, test, params, metric, group_name, kconfig, thp, runs_per_boot, min_effect, timeout_s)
 VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10::bigint, $11::float8, $12::float8)
-ON CONFLICT (name, def_hash) DO UPDATE SET name = excluded.name
+ON CONFLICT (name, def_hash) DO UPDATE SET timeout_s = excluded.timeout_s
 RETURNING id
