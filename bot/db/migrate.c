@@ -29,13 +29,19 @@ static int ensure_table(struct db *db, struct err *e)
 int migrate_status(struct db *db, struct migrate_status *ret, struct err *e)
 {
 	struct db_rows rows = { 0 };
+	bool there;
 	int have = 0;
 	int r;
 
-	r = db_raw_rows(db, "SELECT version, name, sha256 FROM schema_migration ORDER BY version",
+	r = db_raw_rows(db, "SELECT to_regclass('schema_migration') IS NOT NULL", &rows, e);
+	if (r < 0)
+		return r;
+	there = db_bool(&rows, 0, 0);
+	db_rows_done(&rows);
+	if (there)
+		r = db_raw_rows(
+			db, "SELECT version, name, sha256 FROM schema_migration ORDER BY version",
 			&rows, e);
-	if (r < 0 && e && strstr(e->msg, "does not exist"))
-		r = 0;
 	for (int i = 0; r == 0 && i < rows.n; i++) {
 		int version = (int)db_i64(&rows, i, 0);
 		char want[65];
@@ -47,6 +53,12 @@ int migrate_status(struct db *db, struct migrate_status *ret, struct err *e)
 				"use the newer kperfbot",
 				(int)db_i64(&rows, rows.n - 1, 0), db_str(&rows, i, 1),
 				sql_migrations_n);
+			break;
+		}
+		if (version != i + 1) {
+			r = err_set(e, ERR_SCHEMA,
+				    "table schema_migration names version %d where %d must be",
+				    version, i + 1);
 			break;
 		}
 		hash_of(&sql_migrations[version - 1], want);
