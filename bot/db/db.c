@@ -52,9 +52,10 @@ static int code_of_state(const char *st)
 		int code;
 	} map[] = {
 		{ "40001", ERR_DB_RETRY }, { "40P01", ERR_DB_RETRY }, { "55P03", ERR_DB_RETRY },
-		{ "08", ERR_DB_AWAY },	   { "57P01", ERR_DB_AWAY },  { "57P02", ERR_DB_AWAY },
-		{ "57P03", ERR_DB_AWAY },  { "53100", ERR_NOSPACE },  { "53", ERR_DB_AWAY },
-		{ "23505", ERR_CONFLICT }, { "23P01", ERR_CONFLICT }, { "57014", ERR_TIMEOUT },
+		{ "08P01", ERR_DB },	   { "08", ERR_DB_AWAY },     { "57P01", ERR_DB_AWAY },
+		{ "57P02", ERR_DB_AWAY },  { "57P03", ERR_DB_AWAY },  { "53100", ERR_NOSPACE },
+		{ "53", ERR_DB_AWAY },	   { "23505", ERR_CONFLICT }, { "23P01", ERR_CONFLICT },
+		{ "57014", ERR_TIMEOUT },
 	};
 
 	for (size_t i = 0; st && i < ARRAY_SIZE(map); i++)
@@ -400,24 +401,44 @@ void *db_bytes(const struct db_rows *r, int row, int col, size_t *ret_len)
 	return copy;
 }
 
+/* The server answers COMMIT with ROLLBACK, and no error, after a failed statement. */
+static int commit(struct db *db, struct err *e)
+{
+	PGresult *res = PQexec(db->conn, "COMMIT");
+	int r = 0;
+
+	if (PQresultStatus(res) != PGRES_COMMAND_OK)
+		r = failed(db, res, "database", e);
+	else if (strcmp(PQcmdStatus(res), "COMMIT") != 0)
+		r = err_set(e, ERR_BUG, "a failed statement was passed over in a transaction");
+	PQclear(res);
+	return r;
+}
+
+/* *@ret_again: the transaction is certainly not committed, and may work when started over. */
 static int tx_once(struct db *db, int (*fn)(struct db *, void *, struct err *), void *arg,
-		   struct err *e)
+		   bool *ret_again, struct err *e)
 {
 	int r;
 
+	*ret_again = false;
 	if (PQstatus(db->conn) != CONNECTION_OK) {
 		r = connect_db(db, e);
 		if (r < 0)
 			return r;
 	}
 	r = db_exec(db, "BEGIN", e);
-	if (r < 0)
+	if (r < 0) {
+		*ret_again = PQstatus(db->conn) != CONNECTION_OK;
 		return r;
+	}
 	db->in_tx = true;
 	r = fn(db, arg, e);
+	*ret_again = r == ERR_DB_RETRY || (r < 0 && PQstatus(db->conn) != CONNECTION_OK);
 	if (r >= 0) {
-		int c = db_exec(db, "COMMIT", e);
+		int c = commit(db, e);
 
+		*ret_again = c == ERR_DB_RETRY;
 		r = c < 0 ? c : r;
 	}
 	if (r < 0 && PQstatus(db->conn) == CONNECTION_OK)
@@ -429,12 +450,13 @@ static int tx_once(struct db *db, int (*fn)(struct db *, void *, struct err *), 
 int db_tx(struct db *db, int (*fn)(struct db *db, void *arg, struct err *e), void *arg,
 	  struct err *e)
 {
+	bool again;
 	int r = 0;
 
 	assert(!db->in_tx);
 	for (int i = 0; i < 5; i++) {
-		r = tx_once(db, fn, arg, e);
-		if (r != ERR_DB_RETRY)
+		r = tx_once(db, fn, arg, &again, e);
+		if (!again)
 			return r;
 		nap(0.01 * (1 << i));
 	}

@@ -57,7 +57,7 @@ void db_rows_done(struct db_rows *r);
  *         y bytes as (const void *, size_t).
  *
  * Return: 0; ERR_DB_AWAY, ERR_DB_RETRY, ERR_NOSPACE, ERR_CONFLICT (unique or exclusion broken),
- * ERR_DB with the server's first message line.
+ * ERR_TIMEOUT (statement took too long), ERR_DB with the server's first message line.
  */
 int db_run(struct db *db, enum sql_id id, struct db_rows *ret, struct err *e, const char *types,
 	   ...);
@@ -78,10 +78,11 @@ void *db_bytes(const struct db_rows *r, int row, int col, size_t *ret_len);
 
 /**
  * db_tx() - run @fn inside a transaction and commit; starts over on serialization failures,
- * deadlocks and lock time-outs (five times), rolls back on any error.
+ * deadlocks, lock time-outs and a connection lost before COMMIT (five times in all), rolls back on
+ * any error.
  *
  * A connection lost during COMMIT is ERR_DB_AWAY: the outcome is unknown, and the caller asks by
- * fence or unique key.
+ * fence or unique key. ERR_BUG when @fn passed over a statement that had failed: nothing is stored.
  */
 int db_tx(struct db *db, int (*fn)(struct db *db, void *arg, struct err *e), void *arg,
 	  struct err *e);
