@@ -575,7 +575,7 @@ static void idle_connections_do_not_starve_others(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		fds[i] = client_socket();
 		if (fds[i] >= 0 && i % 3 == 0)
-			(void)write(fds[i], "GET / HT", 8);
+			(void)!write(fds[i], "GET / HT", 8);
 	}
 	for (int i = 0; i < 30; i++) {
 		_cleanup_(reply_done) struct reply r = { 0 };
