@@ -46,6 +46,40 @@ int outbox_add(struct db *db, const char *regression, const char *kind, int seq,
 	return r < 0 ? r : 1;
 }
 
+int outbox_find(struct db *db, const char *regression, const char *kind, struct outbox_stored *ret,
+		struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r;
+
+	r = db_run_one(db, SQL_OUTBOX_OF_REGRESSION, &rows, e, "ss", regression, kind);
+	if (r == ERR_NOENT)
+		return err_set(e, ERR_NOENT, "no mail was written about '%s'", regression);
+	if (r < 0)
+		return r;
+	*ret = (struct outbox_stored){ .id = db_i64(&rows, 0, 0),
+				       .held = (int)db_i64(&rows, 0, 2),
+				       .rcpts = (int)db_i64(&rows, 0, 3) };
+	ret->bytes = db_bytes(&rows, 0, 1, &ret->len);
+	db_rows_done(&rows);
+	return 0;
+}
+
+int outbox_release(struct db *db, int64_t outbox, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int n;
+	int r;
+
+	r = db_run(db, SQL_OUTBOX_RELEASE, &rows, e, "i", outbox);
+	n = r < 0 ? 0 : rows.n;
+	for (int i = 0; r == 0 && i < n; i++)
+		r = queue_send(db, outbox, db_str(&rows, i, 0), e);
+	if (n || r == 0)
+		db_rows_done(&rows);
+	return r < 0 ? r : n;
+}
+
 int outbox_begin(struct db *db, int64_t outbox, const char *addr, struct outbox_mail *ret,
 		 struct err *e)
 {

@@ -23,6 +23,25 @@ int outbox_add(struct db *db, const char *regression, const char *kind, int seq,
 	       const char *message_id, const char *subject, const void *bytes, size_t len,
 	       const struct outbox_rcpt *rcpts, size_t n, int held, struct err *e);
 
+/**
+ * struct outbox_stored - a mail as it stands in the outbox; free() @bytes.
+ * @held, @rcpts: recipients that wait for a moderator, and all of them.
+ */
+struct outbox_stored {
+	int64_t id;
+	void *bytes;
+	size_t len;
+	int held;
+	int rcpts;
+};
+
+/** outbox_find() - the newest mail of this kind about a regression. ERR_NOENT. */
+int outbox_find(struct db *db, const char *regression, const char *kind, struct outbox_stored *ret,
+		struct err *e);
+
+/** outbox_release() - queue what was held. Return: recipients let go. In a transaction. */
+int outbox_release(struct db *db, int64_t outbox, struct err *e);
+
 /** struct outbox_mail - a mail being sent; outbox_mail_done() frees it. */
 struct outbox_mail {
 	void *bytes;
