@@ -130,6 +130,9 @@ int job_build(struct job_ctx *c, struct err *e)
 			       row.kconfig);
 	log_info("build begins", lf_i64("BUILD_ID", b.id), lf_str("COMMIT", row.commit));
 	r = run_build(c, &row, &res, e);
+	/* Another worker builds this kconfig just now. */
+	if (r == ERR_CONFLICT && e)
+		r = e->code = ERR_TIMEOUT;
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < res.n_warnings && i < 20; i++)
