@@ -60,8 +60,13 @@ int web_listen(const char *listen, int *ret_fd, uint16_t *ret_port, struct err *
 				  .ai_socktype = SOCK_STREAM,
 				  .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
 	struct addrinfo *list = NULL;
-	struct sockaddr_storage sa = { 0 };
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} sa = { 0 };
 	socklen_t len = sizeof(sa);
+	int fd = -1;
 	int r;
 
 	r = split(listen, &host, &port, e);
@@ -72,7 +77,7 @@ int web_listen(const char *listen, int *ret_fd, uint16_t *ret_port, struct err *
 		return err_set(e, ERR_INVAL, "web.listen '%s': %s", listen, gai_strerror(r));
 	r = -EADDRNOTAVAIL;
 	for (const struct addrinfo *ai = list; ai && r < 0; ai = ai->ai_next)
-		r = bind_one(ai, ret_fd);
+		r = bind_one(ai, &fd);
 	freeaddrinfo(list);
 	if (r == -EADDRINUSE)
 		return err_set(
@@ -82,9 +87,12 @@ int web_listen(const char *listen, int *ret_fd, uint16_t *ret_port, struct err *
 			listen);
 	if (r < 0)
 		return err_errno(e, -r, "web.listen '%s'", listen);
-	if (getsockname(*ret_fd, (struct sockaddr *)&sa, &len) < 0)
-		return err_errno(e, errno, "could not read the listening port");
-	*ret_port = ntohs(sa.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&sa)->sin6_port
-						   : ((struct sockaddr_in *)&sa)->sin_port);
+	if (getsockname(fd, &sa.any, &len) < 0) {
+		r = err_errno(e, errno, "could not read the listening port");
+		(void)close(fd);
+		return r;
+	}
+	*ret_port = ntohs(sa.any.sa_family == AF_INET6 ? sa.v6.sin6_port : sa.v4.sin_port);
+	*ret_fd = fd;
 	return 0;
 }
