@@ -229,7 +229,8 @@ static int check_refs(const struct config *c, struct err *e)
 {
 	vec_foreach (v, &c->values)
 		if (v->key->type == CONFIG_REF && !config_has(c, v->key->extra, v->value))
-			return err_set(e, ERR_CONFIG, "%s: %s.%s.%s: there is no [%s \"%.80s\"]",
+			return err_set(e, ERR_CONFIG,
+				       "%s: %s.%s.%s: there is no [%s \"%.80s\"], or no key in it",
 				       c->path, v->key->section, v->name, v->key->key,
 				       v->key->extra, v->value);
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {

@@ -1,4 +1,5 @@
--- Begin to send mail $1 to $2. Columns: bytes, state before, attempts. No row: nothing to send.
+-- Begin to send mail $1 to $2. Columns: bytes, state before, attempts,
+-- seconds since the first try, regression. No row: nothing to send.
 -- A row found in state sending was cut off: nobody knows whether the server has it, so it is unsure.
 WITH was AS (
 	SELECT outbox, addr, state FROM outbox_rcpt
