@@ -41,6 +41,7 @@ static void child_setup(const struct child_opts *o, pid_t parent, const int fds[
 	if (!o->keep_group && setpgid(0, 0) < 0)
 		return;
 	(void)sigemptyset(&none);
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): one thread after fork */
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	for (int sig = 1; sig < 32; sig++)
 		(void)signal(sig, SIG_DFL);

@@ -294,7 +294,7 @@ int config_load(const char *path, struct config **ret, struct err *e)
 	(void)git_libgit2_init();
 	c->path = xstrdup(path);
 	copy = xstrdup(real);
-	c->folder = xstrdup(dirname(copy));
+	c->folder = xstrdup(dirname(copy)); /* NOLINT(concurrency-mt-unsafe): own copy */
 	if (git_config_open_ondisk(&gc, real) < 0 || git_config_iterator_new(&it, gc) < 0)
 		return err_set(e, ERR_CONFIG, "%s: %s", path, git_why());
 	while ((r = git_config_next(&entry, it)) == 0) {

@@ -24,7 +24,8 @@ int file_read(const char *path, size_t max, struct strbuf *ret, struct err *e)
 	int r = 0;
 
 	if (strcmp(path, "-") != 0) {
-		fd = owned = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		owned = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		fd = owned;
 		if (fd < 0)
 			return err_errno(e, errno, "could not open '%s'", path);
 	}
@@ -48,6 +49,7 @@ static int sync_folder_of(const char *path, struct err *e)
 	_cleanup_(freep) char *copy = xstrdup(path);
 	_cleanup_(closep) int fd = -1;
 
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): own copy */
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fsync(fd) < 0)
 		return err_errno(e, errno, "could not sync the folder of '%s'", path);
@@ -107,7 +109,7 @@ int file_write(const char *path, const void *data, size_t len, mode_t mode, stru
 		r = err_errno(e, -r, "could not write '%s'", path);
 	else
 		r = commit_temp(fd, tmp, path, e);
-	if (r < 0)
+	if (r < 0 && tmp)
 		(void)unlink(tmp);
 	return r;
 }
@@ -147,10 +149,10 @@ int file_mkdirs(const char *path, mode_t mode, struct err *e)
 static DIR *open_folder(int dirfd, const char *name)
 {
 	_cleanup_(closep) int place = -1;
-	_cleanup_(closep) int fd = -1;
 	char self[40];
 	struct stat st;
 	DIR *dir;
+	int fd;
 
 	place = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (place < 0 || fstat(place, &st) < 0)
@@ -160,8 +162,8 @@ static DIR *open_folder(int dirfd, const char *name)
 		(void)chmod(self, S_IRWXU);
 	fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (dir)
-		fd = -1;
+	if (!dir)
+		closep(&fd);
 	return dir;
 }
 
@@ -317,7 +319,7 @@ int file_copy(const char *from, const char *to, size_t max, mode_t mode, struct 
 		r = err_errno(e, errno, "could not read '%s'", from);
 	else
 		r = commit_temp(out, tmp, to, e);
-	if (r < 0)
+	if (r < 0 && tmp)
 		(void)unlink(tmp);
 	return r;
 }

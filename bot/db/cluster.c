@@ -72,6 +72,7 @@ static int find_bin(struct cluster *c, struct err *e)
 	long best = 0;
 	glob_t g;
 
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread */
 	if (glob(BIN_GLOB, 0, NULL, &g) != 0)
 		return err_set(
 			e, ERR_NOENT,
