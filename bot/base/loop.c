@@ -80,7 +80,7 @@ int loop_new(struct loop **ret, struct err *e)
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigaddset(&set, SIGINT);
 	(void)sigaddset(&set, SIGCHLD);
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL); /* NOLINT(concurrency-mt-unsafe) */
 	(void)signal(SIGPIPE, SIG_IGN);
 	r = sd_event_new(&l->event);
 	if (r >= 0)

@@ -237,9 +237,9 @@ static void a_moved_state_folder_is_followed(void **state)
 
 	(void)state;
 	assert_int_equal(rename(dir, moved), 0);
-	(void)setenv("PGPORT", "6543", 1);
+	(void)setenv("PGPORT", "6543", 1); /* NOLINT(concurrency-mt-unsafe) */
 	c = start(moved);
-	(void)unsetenv("PGPORT");
+	(void)unsetenv("PGPORT"); /* NOLINT(concurrency-mt-unsafe) */
 	exec(c, "SELECT * FROM keep");
 	assert_ok(cluster_stop(c, &e), &e);
 	cluster_free(c);

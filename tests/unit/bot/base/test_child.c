@@ -236,7 +236,7 @@ static void the_environment_is_exactly_what_was_given(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	(void)setenv("SECRET", "x", 1);
+	(void)setenv("SECRET", "x", 1); /* NOLINT(concurrency-mt-unsafe) */
 	o.spawn.argv = argv;
 	o.spawn.env = env;
 	assert_ok(child_run(&o, &r, &e), &e);
@@ -303,10 +303,10 @@ static void signals_are_at_their_defaults_in_the_child(void **state)
 
 	(void)state;
 	(void)sigfillset(&all);
-	(void)sigprocmask(SIG_BLOCK, &all, &old);
+	(void)sigprocmask(SIG_BLOCK, &all, &old); /* NOLINT(concurrency-mt-unsafe) */
 	(void)signal(SIGPIPE, SIG_IGN);
 	r = sh(OPTS(0), "grep -E 'Sig(Blk|Ign)' /proc/self/status");
-	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	(void)sigprocmask(SIG_SETMASK, &old, NULL); /* NOLINT(concurrency-mt-unsafe) */
 	assert_string_equal(r.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 	child_result_done(&r);
 }
@@ -341,7 +341,7 @@ static void limits_reach_the_child(void **state)
 	struct child_result r;
 
 	(void)state;
-	o.spawn.limit_file_bytes = 1024 * 1024;
+	o.spawn.limit_file_bytes = 1 << 20;
 	o.spawn.limit_cpu_s = 5;
 	o.spawn.cwd = "/";
 	r = sh(o, "ulimit -f; ulimit -t; pwd");

@@ -181,7 +181,7 @@ static void what_is_no_git_config_is_refused(void **state)
 	memset(big, '#', 6 << 20);
 	refused_bytes(big, 6 << 20, "main.conf", "bytes");
 	memset(big, 'a', 10000);
-	memcpy(big, "[kperfbot]\nurl = ", 17);
+	memcpy(big, "[kperfbot]\nurl = ", 17); /* NOLINT(bugprone-not-null-terminated-result) */
 	refused_bytes(big, 10000, "kperfbot.url", "more than");
 	free(big);
 }

@@ -21,7 +21,7 @@ static int run(const char *env)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		(void)setenv("KPERFBOT_FAILPOINTS", env, 1);
+		(void)setenv("KPERFBOT_FAILPOINTS", env, 1); /* NOLINT(concurrency-mt-unsafe) */
 		FAILPOINT("a");
 		FAILPOINT("ab");
 		FAILPOINT("a");

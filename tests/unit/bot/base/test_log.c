@@ -16,7 +16,7 @@ static char text[200000];
 static int catch_stderr(void **state)
 {
 	(void)state;
-	(void)unsetenv("JOURNAL_STREAM");
+	(void)unsetenv("JOURNAL_STREAM"); /* NOLINT(concurrency-mt-unsafe) */
 	saved = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	return dup2(file, STDERR_FILENO) < 0;
