@@ -23,6 +23,7 @@ struct db {
 	char *application;
 	bool in_tx;
 	bool listening;
+	unsigned generation;
 };
 
 static void ignore_notice(void *arg, const char *msg)
@@ -136,6 +137,7 @@ static int connect_once(struct db *db, struct err *e)
 	int r;
 
 	PQfinish(db->conn);
+	db->generation++;
 	db->conn = PQconnectdbParams(keys, values, 1);
 	if (PQstatus(db->conn) != CONNECTION_OK) {
 		char line[512];
@@ -466,6 +468,11 @@ int db_tx(struct db *db, int (*fn)(struct db *db, void *arg, struct err *e), voi
 int db_socket(const struct db *db)
 {
 	return PQsocket(db->conn);
+}
+
+unsigned db_generation(const struct db *db)
+{
+	return db->generation;
 }
 
 bool db_notices(struct db *db)

@@ -92,6 +92,8 @@ int db_exec(struct db *db, const char *sql, struct err *e);
 
 /** db_socket() - descriptor to watch for notices, -1 when not connected. */
 int db_socket(const struct db *db);
+/** db_generation() - counts connections made: a change means a new socket, perhaps of the same number. */
+unsigned db_generation(const struct db *db);
 /** db_notices() - read what has arrived. Return: true when a NOTIFY was among it. */
 bool db_notices(struct db *db);
 /** db_ping() - is the server there? Reconnects if needed. */

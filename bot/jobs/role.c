@@ -78,6 +78,7 @@ struct runner {
 	VEC(struct running *) running;
 	usec_t renewed; /* boot time of the last renewal that went well */
 	int listening_fd;
+	unsigned listening_generation;
 	bool stopping;
 };
 
@@ -176,7 +177,12 @@ static int claim_one(struct runner *r, int machine, struct err *e)
 		return rc;
 	log_debug("work claimed", lf_i64("WORK_ID", work.id), lf_str("WORK_KIND", work.kind));
 	rc = start_worker(r, &work, machine, e);
-	return rc < 0 ? rc : 1;
+	if (rc < 0) {
+		/* No fault of the work: too many processes, say. */
+		(void)work_reschedule(r->db, work.id, work.fence, 5, e->msg, NULL);
+		return rc;
+	}
+	return 1;
 }
 
 static int claim_all(struct runner *r, struct err *e)
@@ -198,6 +204,8 @@ static int claim_all(struct runner *r, struct err *e)
 	return 0;
 }
 
+static void watch_notices(struct runner *r);
+
 static void on_poll(void *arg)
 {
 	struct runner *r = arg;
@@ -214,6 +222,7 @@ static void on_poll(void *arg)
 		rc = claim_all(r, &e);
 	if (rc < 0)
 		log_warn("could not look for work, will try again", lf_err(e));
+	watch_notices(r);
 }
 
 static void on_notice(void *arg)
@@ -222,6 +231,18 @@ static void on_notice(void *arg)
 
 	if (db_notices(r->db))
 		on_poll(r);
+}
+
+/* A new connection often has the number of the old one, which epoll has forgotten by then. */
+static void watch_notices(struct runner *r)
+{
+	if (db_generation(r->db) == r->listening_generation)
+		return;
+	loop_io_off(r->loop, r->listening_fd);
+	r->listening_generation = db_generation(r->db);
+	r->listening_fd = db_socket(r->db);
+	if (r->listening_fd >= 0)
+		(void)loop_io(r->loop, r->listening_fd, on_notice, r, NULL);
 }
 
 /* Stops the workers that are still there though their lease was gone a while ago. */
@@ -268,11 +289,7 @@ static void on_heartbeat(void *arg)
 		r->running.items[i]->lost_at = now;
 		(void)loop_after(r->loop, LOST_GRACE_S + 0.01, stop_lost, r, NULL);
 	}
-	if (db_socket(r->db) != r->listening_fd) {
-		loop_io_off(r->loop, r->listening_fd);
-		r->listening_fd = db_socket(r->db);
-		(void)loop_io(r->loop, r->listening_fd, on_notice, r, NULL);
-	}
+	watch_notices(r);
 }
 
 /* Kills the workers and gives their work back: it is not theirs to pay for our end. */
@@ -367,13 +384,12 @@ static int add_sources(struct runner *r, struct err *e)
 	int rc;
 
 	r->renewed = clock_boottime();
-	r->listening_fd = db_socket(r->db);
+	r->listening_fd = -1;
 	loop_on_stop(r->loop, on_stop, r);
 	rc = loop_every(r->loop, r->poll_s, on_poll, r, e);
 	if (rc == 0)
 		rc = loop_every(r->loop, r->lease_s / 3, on_heartbeat, r, e);
-	if (rc == 0)
-		rc = loop_io(r->loop, r->listening_fd, on_notice, r, e);
+	watch_notices(r);
 	return rc;
 }
 
