@@ -25,9 +25,11 @@ int bisection_add(struct db *db, const struct regression *r, struct err *e)
 	json_set_f64(request, "effect", r->rel);
 	json_set_f64(request, "effect_lo", r->lo);
 	json_set_f64(request, "effect_hi", r->hi);
+	/* What a person asks for can join it; another branch with the same range has its own. */
+	json_set_str(request, "range", hash);
 	text = json_text(request);
 	rc = db_run(db, SQL_BISECTION_INSERT, &rows, e, "sssssisss", id, r->id, r->tree, r->base,
-		    r->head, r->job, r->metric, hash, text);
+		    r->head, r->job, r->metric, r->id, text);
 	if (rc < 0)
 		return rc;
 	n = rows.n;
