@@ -5,6 +5,7 @@ WITH free AS (
 )
 UPDATE work SET state = CASE WHEN again THEN 'ready' ELSE 'done' END, again = false,
 	finished = CASE WHEN again THEN NULL ELSE now() END, attempts = CASE WHEN again THEN 0 ELSE attempts END,
+	crashes = CASE WHEN again THEN 0 ELSE crashes END,
 	lease_owner = NULL, lease_until = NULL, last_error = NULL
 WHERE id = $1::bigint AND fence = $2::bigint AND state = 'leased'
 RETURNING id

@@ -4,6 +4,6 @@ WITH free AS (
 	UPDATE machine SET lease_owner = NULL, lease_until = NULL WHERE fence = $2::bigint
 )
 UPDATE work SET state = 'ready', run_at = CASE WHEN again THEN now() ELSE now() + $3::float8 * interval '1 s' END,
-	again = false, attempts = 0, lease_owner = NULL, lease_until = NULL, last_error = $4
+	again = false, attempts = 0, crashes = 0, lease_owner = NULL, lease_until = NULL, last_error = $4
 WHERE id = $1::bigint AND fence = $2::bigint AND state = 'leased'
 RETURNING id
