@@ -7,7 +7,11 @@
 #include "bot/db/db.h"
 
 #include <assert.h>
+#include <dirent.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 char *artefact_path(const char *state_dir, const char *hash)
@@ -70,6 +74,45 @@ int artefact_put_file(struct db *db, const char *state_dir, const char *kind, co
 		r = add_row(db, hash, size, kind, e);
 	if (r == 0)
 		memcpy(ret_hash, hash, sizeof(hash));
+	return r;
+}
+
+/* Not the name of an artefact, and old: left by a writer that was killed. */
+static void sweep_file(const char *path, const char *name, double older_s)
+{
+	struct stat st;
+
+	if (strlen(name) == 64 || name[0] == '.' || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	if (difftime(time(NULL), st.st_mtime) > older_s)
+		(void)unlink(path);
+}
+
+static int sweep_folder(const char *folder, double older_s, struct err *e)
+{
+	DIR *d = opendir(folder);
+	const struct dirent *entry;
+
+	if (!d)
+		return errno == ENOENT ? 0 : err_errno(e, errno, "could not read '%s'", folder);
+	while ((entry = readdir(d))) { /* NOLINT(concurrency-mt-unsafe) */
+		_cleanup_(freep) char *path = xasprintf("%s/%s", folder, entry->d_name);
+
+		sweep_file(path, entry->d_name, older_s);
+	}
+	(void)closedir(d);
+	return 0;
+}
+
+int artefact_sweep(const char *state_dir, double older_s, struct err *e)
+{
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < 256; i++) {
+		_cleanup_(freep) char *folder = xasprintf("%s/artefacts/%02x", state_dir, i);
+
+		r = sweep_folder(folder, older_s, e);
+	}
 	return r;
 }
 

@@ -20,6 +20,12 @@ int artefact_put(struct db *db, const char *state_dir, const char *kind, const v
 int artefact_put_file(struct db *db, const char *state_dir, const char *kind, const char *path,
 		      size_t max, char ret_hash[65], struct err *e);
 
+/**
+ * artefact_sweep() - remove what writers that were killed have left beside the artefacts.
+ * @older_s: only files that no one has written to for this many seconds.
+ */
+int artefact_sweep(const char *state_dir, double older_s, struct err *e);
+
 /** artefact_path() - path of an artefact; free() it. @hash must be 64 hex digits. */
 char *artefact_path(const char *state_dir, const char *hash);
 
