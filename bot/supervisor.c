@@ -2,6 +2,7 @@
 #include "bot/supervisor.h"
 
 #include "bot/base/child.h"
+#include "bot/base/clock.h"
 #include "bot/base/config.h"
 #include "bot/base/err.h"
 #include "bot/base/file.h"
@@ -13,7 +14,9 @@
 #include "bot/db/migrate.h"
 #include "bot/jobs/settings.h"
 #include "bot/jobs/worker.h"
+#include "bot/store/artefact.h"
 #include "bot/store/job.h"
+#include "bot/store/work.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,11 +30,21 @@
 
 #define MAX_ROLES 8
 
+/* A role that ran this long did not end because it cannot run. */
+#define STEADY_S 20
+/* From SIGTERM until roles that do not end are killed. */
+#define STOP_S 6
+/* How often the private database is looked at. */
+#define DATABASE_S 1
+/* No writer takes this long for one artefact. */
+#define STRAY_S 3600
+
 struct member {
 	struct supervisor *s;
 	const char *name;
 	pid_t pid; /* 0: not running */
 	int falls; /* ends in a row */
+	usec_t started;
 };
 
 struct supervisor {
@@ -58,10 +71,13 @@ static bool any_running(const struct supervisor *s)
 static void on_member_end(void *arg, pid_t pid, int status)
 {
 	struct member *m = arg;
-	double wait = fmin(60, ldexp(1, m->falls > 6 ? 6 : m->falls));
+	double wait;
 
 	(void)pid;
 	m->pid = 0;
+	if (clock_boottime() - m->started > STEADY_S * USEC_PER_SEC)
+		m->falls = 0;
+	wait = fmin(60, ldexp(1, m->falls > 6 ? 6 : m->falls));
 	if (m->s->stopping) {
 		if (!any_running(m->s))
 			loop_exit(m->s->loop, 0);
@@ -73,11 +89,6 @@ static void on_member_end(void *arg, pid_t pid, int status)
 			WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status)),
 		 lf_i64("DURATION_USEC", wait * 1e6));
 	(void)loop_after(m->s->loop, wait, start_member, m, NULL);
-}
-
-static void calm_down(void *arg)
-{
-	((struct member *)arg)->falls = 0;
 }
 
 /* systemd listens to us alone: the roles do not get its socket. Free the array only. */
@@ -121,8 +132,35 @@ static void start_member(void *arg)
 		(void)loop_after(m->s->loop, 5, start_member, m, NULL);
 		return;
 	}
-	if (m->falls)
-		(void)loop_after(m->s->loop, 120, calm_down, m, NULL);
+	m->started = clock_boottime();
+}
+
+/* A role may be waiting for a database that is away. Its work is leased: others take it over. */
+static void kill_rest(void *arg)
+{
+	struct supervisor *s = arg;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (!s->members[i].pid)
+			continue;
+		log_warn("role does not end, killed", lf_str("ROLE", s->members[i].name));
+		(void)kill(s->members[i].pid, SIGKILL);
+	}
+}
+
+static void watch_database(void *arg)
+{
+	struct supervisor *s = arg;
+	struct err e = { 0 };
+	int r;
+
+	if (s->stopping)
+		return;
+	r = cluster_revive(s->cluster, &e);
+	if (r < 0)
+		log_error("could not start the private database again", lf_err(e));
+	else if (r > 0)
+		log_warn("the private database had ended, started again");
 }
 
 static void on_stop(void *arg)
@@ -137,6 +175,7 @@ static void on_stop(void *arg)
 			(void)kill(s->members[i].pid, SIGTERM);
 	if (!any_running(s))
 		loop_exit(s->loop, 0);
+	(void)loop_after(s->loop, STOP_S, kill_rest, s, NULL);
 }
 
 static int choose_roles(struct supervisor *s, const char *roles, struct err *e)
@@ -214,11 +253,34 @@ static int prepare_database(struct supervisor *s, struct err *e)
 	return r < 0 ? r : 0;
 }
 
+/*
+ * Before any role runs: while we were away leases ran out, and the first role to look would take
+ * them for crashes of work that has done nothing wrong.
+ */
+static int release_work(const struct supervisor *s, struct err *e)
+{
+	_cleanup_(db_closep) struct db *db = NULL;
+	int r;
+
+	r = settings_db(s->config, "kperfbot supervisor", 60, &db, e);
+	for (size_t i = 0; r == 0 && i < s->n; i++) {
+		_cleanup_(freep) char *owner = role_owner(s->config, s->members[i].name);
+
+		r = work_release_owner(db, owner, &(int){ 0 }, e);
+	}
+	return r;
+}
+
 static int run_loop(struct supervisor *s, struct err *e)
 {
 	int r;
 
 	loop_on_stop(s->loop, on_stop, s);
+	if (s->cluster) {
+		r = loop_every(s->loop, DATABASE_S, watch_database, s, e);
+		if (r < 0)
+			return r;
+	}
 	for (size_t i = 0; i < s->n; i++)
 		start_member(&s->members[i]);
 	(void)sd_notify(0, "READY=1");
@@ -243,6 +305,10 @@ int supervisor_run(const struct config *c, const char *config_path, const char *
 		r = loop_new(&s.loop, e);
 	if (r == 0)
 		r = prepare_database(&s, e);
+	if (r == 0)
+		r = release_work(&s, e);
+	if (r == 0)
+		r = artefact_sweep(settings_state_dir(c), STRAY_S, e);
 	if (r == 0)
 		r = run_loop(&s, e);
 	loop_free(s.loop);

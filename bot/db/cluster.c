@@ -446,6 +446,18 @@ int cluster_start(const char *state_dir, const char *user, struct cluster **ret,
 	return r;
 }
 
+int cluster_revive(struct cluster *c, struct err *e)
+{
+	int r;
+
+	if (c->child && waitpid(c->child, NULL, WNOHANG) == c->child)
+		c->child = 0;
+	if (c->child || server_pid(c))
+		return 0;
+	r = spawn_server(c, e);
+	return r < 0 ? r : 1;
+}
+
 int cluster_stop(struct cluster *c, struct err *e)
 {
 	pid_t pid = c->child ? c->child : server_pid(c);

@@ -23,6 +23,12 @@ struct err;
  */
 int cluster_start(const char *state_dir, const char *user, struct cluster **ret, struct err *e);
 
+/**
+ * cluster_revive() - start the server again if it has ended; does not wait for it.
+ * Return: 1 started, 0 it runs, or an error.
+ */
+int cluster_revive(struct cluster *c, struct err *e);
+
 /** cluster_conninfo() - connection string; belongs to @c. */
 const char *cluster_conninfo(const struct cluster *c);
 

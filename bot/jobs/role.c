@@ -348,14 +348,20 @@ static int sync_config(struct runner *r, struct err *e)
 	return rc;
 }
 
-static int prepare(struct runner *r, struct err *e)
+char *role_owner(const struct config *c, const char *role)
 {
 	char host[64] = "localhost";
+
+	(void)gethostname(host, sizeof(host) - 1);
+	return xasprintf("%s:%s:%s", host, settings_state_dir(c), role);
+}
+
+static int prepare(struct runner *r, struct err *e)
+{
 	int released = 0;
 	int rc;
 
-	(void)gethostname(host, sizeof(host) - 1);
-	r->owner = xasprintf("%s:%s:%s", host, settings_state_dir(r->config), r->role->name);
+	r->owner = role_owner(r->config, r->role->name);
 	r->lease_s = config_f64(r->config, "kperfbot", NULL, "lease");
 	r->poll_s = config_f64(r->config, "kperfbot", NULL, "poll");
 	/* Trees that do not answer hold a slot until their deadline; the others must go on. */

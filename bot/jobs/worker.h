@@ -27,6 +27,9 @@ struct role {
 	const char *kinds[3];
 };
 
+/** role_owner() - name under which @role of this host and state folder holds leases; free() it. */
+char *role_owner(const struct config *c, const char *role);
+
 /** role_find() - NULL if there is none; role_names() - for messages. */
 const struct role *role_find(const char *name);
 const char *role_names(void);
