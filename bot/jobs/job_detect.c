@@ -235,20 +235,36 @@ static int judge(struct detection *d, struct err *e)
 	return end(d, "failed", NULL, "the headline metric was not measured on both sides", e);
 }
 
-static const char *cannot_boot(struct detection *d, char *buf, size_t size)
+static bool cannot_boot(const struct side *s, const char *name, char *buf, size_t size)
 {
-	struct side *sides[2] = { &d->base, &d->head };
+	if (!(s->blamed >= 2 && !s->ok) && s->failed < MAX_FAILED + s->ok)
+		return false;
+	(void)snprintf(buf, size, "%s %.12s cannot be measured: %s", name, s->commit, s->why);
+	return true;
+}
 
-	for (int i = 0; i < 2; i++) {
-		struct side *s = sides[i];
+/*
+ * A head that cannot be measured must not hide what came with it: the next head is compared with
+ * what that one was compared with.
+ */
+static int end_without_base(struct detection *d, const char *why, struct err *e)
+{
+	_cleanup_(freep) char *text = NULL;
+	char older[41];
+	int64_t id;
+	int r;
 
-		if (!(s->blamed >= 2 && !s->ok) && s->failed < MAX_FAILED + s->ok)
-			continue;
-		(void)snprintf(buf, size, "%s %.12s cannot be measured: %s", i ? "head" : "base",
-			       s->commit, s->why);
-		return buf;
-	}
-	return NULL;
+	r = comparison_base_before(d->c->db, &d->cmp, older, e);
+	if (r < 0)
+		return r;
+	if (!older[0])
+		return end(d, "failed", NULL, why, e);
+	r = comparison_want(d->c->db, d->cmp.tree, d->cmp.branch, older, d->cmp.head, d->job.id,
+			    &id, e);
+	if (r == 0)
+		r = work_enqueue_id(d->c->db, "detect", "comparison", id, e);
+	text = xasprintf("%s; compared with %.12s instead", why, older);
+	return r < 0 ? r : end(d, "failed", NULL, text, e);
 }
 
 static int advance(struct db *db, void *arg, struct err *e)
@@ -264,14 +280,16 @@ static int advance(struct db *db, void *arg, struct err *e)
 		r = need_build(d->c, &d->job, d->head.commit, &d->head.build, &d->head.need, e);
 	if (r < 0)
 		return r;
-	if (d->base.need == NEED_FAILED || d->head.need == NEED_FAILED) {
-		(void)snprintf(why, sizeof(why), "%s does not build",
-			       d->head.need == NEED_FAILED ? "head" : "base");
-		r = end(d, "failed", NULL, why, e);
+	if (d->head.need == NEED_FAILED) {
+		r = end(d, "failed", NULL, "head does not build", e);
+	} else if (d->base.need == NEED_FAILED) {
+		r = end_without_base(d, "base does not build", e);
 	} else if (d->base.need == NEED_WAIT || d->head.need == NEED_WAIT || d->waiting) {
 		r = 0; /* woken when it ends */
-	} else if (cannot_boot(d, why, sizeof(why))) {
+	} else if (cannot_boot(&d->head, "head", why, sizeof(why))) {
 		r = end(d, "failed", NULL, why, e);
+	} else if (cannot_boot(&d->base, "base", why, sizeof(why))) {
+		r = end_without_base(d, why, e);
 	} else {
 		int look = d->cmp.look ? d->cmp.look : detect_next_look(&o, false, 0);
 

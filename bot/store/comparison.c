@@ -22,6 +22,20 @@ int comparison_want(struct db *db, const char *tree, const char *branch, const c
 	return 0;
 }
 
+int comparison_base_before(struct db *db, const struct comparison *c, char ret[41], struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r;
+
+	r = db_run(db, SQL_COMPARISON_BASE_BEFORE, &rows, e, "ssiss", c->tree, c->branch, c->job,
+		   c->base, c->head);
+	if (r < 0)
+		return r;
+	(void)snprintf(ret, 41, "%s", rows.n ? db_str(&rows, 0, 0) : "");
+	db_rows_done(&rows);
+	return 0;
+}
+
 static void copy_hash(char to[41], const char *from)
 {
 	(void)snprintf(to, 41, "%s", from);

@@ -24,6 +24,11 @@ struct comparison {
 };
 int comparison_want(struct db *db, const char *tree, const char *branch, const char *base,
 		    const char *head, int64_t job, int64_t *ret_id, struct err *e);
+/**
+ * comparison_base_before() - what @c's base was compared with when it was the head, for a base that
+ * cannot be measured. @ret: "" when there is none that differs from @c's head.
+ */
+int comparison_base_before(struct db *db, const struct comparison *c, char ret[41], struct err *e);
 int comparison_get(struct db *db, int64_t id, struct comparison *ret, struct err *e);
 void comparison_done(struct comparison *c);
 
@@ -87,6 +92,9 @@ int regression_state(struct db *db, const char *id, const char *from, const char
 /** regression_blame() - culprit, its parent as base, and the effect between the two. */
 int regression_blame(struct db *db, const char *id, const char *culprit, double p,
 		     const char *parent, const struct comparison_effect *effect, struct err *e);
+/** regression_lock() - until the transaction ends no one else decides about @culprit. */
+int regression_lock(struct db *db, const char *culprit, struct err *e);
+
 /** regression_same() - an earlier one with this culprit, job name and metric; "" when none. */
 int regression_same(struct db *db, const struct regression *r, const char *culprit, char ret[9],
 		    struct err *e);

@@ -1,0 +1,4 @@
+-- What a head was compared with: the base of a later head when this one cannot be measured.
+SELECT base FROM comparison
+WHERE tree = $1 AND branch = $2 AND job = $3::bigint AND head = $4 AND base <> $5
+ORDER BY id DESC LIMIT 1
