@@ -24,11 +24,17 @@ int bisection_run_load(struct bisection_run *b, const char *id, struct err *e)
 		r = job_get(b->c->db, b->row.job, &b->job, e);
 	if (r < 0)
 		return r;
-	(void)snprintf(b->asked, sizeof(b->asked), "%s", json_str(b->row.status, "asked", ""));
 	(void)snprintf(b->good, sizeof(b->good), "%s", b->row.good);
 	b->now_s = (int64_t)(clock_realtime() / USEC_PER_SEC);
-	b->asked_at = json_i64(b->row.status, "asked_at", b->now_s);
+	bisection_run_rewind(b);
 	return 0;
+}
+
+void bisection_run_rewind(struct bisection_run *b)
+{
+	(void)snprintf(b->asked, sizeof(b->asked), "%s", json_str(b->row.status, "asked", ""));
+	b->asked_at = json_i64(b->row.status, "asked_at", b->now_s);
+	b->step = NULL;
 }
 
 void bisection_run_done(struct bisection_run *b)
@@ -191,9 +197,16 @@ static struct bisect_params params_of(const struct bisection_run *b)
 	return p;
 }
 
+/* The good end can only be given up together with the bisection. */
+static int skip(struct bisection_run *b, int commit, enum bisect_skip why, struct err *e)
+{
+	b->good_broken |= commit == BISECT_GOOD_END;
+	return commit == BISECT_GOOD_END ? 0 : bisect_skip(&b->state, commit, why, e);
+}
+
 static int add_builds(struct bisection_run *b, struct err *e)
 {
-	size_t n = b->range.graph.n;
+	size_t n = b->range.graph.n + 1;
 	_cleanup_(freep) const char **commits = xcalloc(n, sizeof(*commits));
 	_cleanup_(freep) char *list = NULL;
 	_cleanup_(freep) char *compiler = NULL;
@@ -203,8 +216,9 @@ static int add_builds(struct bisection_run *b, struct err *e)
 
 	if (!b->job.kconfig[0])
 		return 0;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i + 1 < n; i++)
 		commits[i] = b->range.graph.commits[i].hash;
+	commits[n - 1] = b->good;
 	list = db_text_array(commits, n);
 	r = job_kconfig_hash(b->c, b->job.kconfig, hash, e);
 	if (r == 0)
@@ -214,16 +228,37 @@ static int add_builds(struct bisection_run *b, struct err *e)
 	for (int i = 0; r == 0 && i < rows.n; i++) {
 		int k = index_of(b, db_str(&rows, i, 0));
 
-		r = !strcmp(db_str(&rows, i, 1), "ok")
-			    ? bisect_mark_built(&b->state, k, e)
-			    : bisect_skip(&b->state, k, BISECT_SKIP_BUILD, e);
+		r = !strcmp(db_str(&rows, i, 1), "ok") ? bisect_mark_built(&b->state, k, e)
+						       : skip(b, k, BISECT_SKIP_BUILD, e);
 	}
 	db_rows_done(&rows);
 	return r;
 }
 
 /*
- * A commit that failed to boot twice and never ran is skipped; so is one whose benchmark failed
+ * Failures that are neither the kernel's for sure nor the lab's: a benchmark that ends with an
+ * error, or an agent that does not get through, which a kernel can bring about as well.
+ */
+static bool taints(const char *name)
+{
+	enum lab_class class;
+
+	if (lab_class_find(name, &class, NULL) < 0)
+		return !strcmp(name, "parse");
+	return class == LAB_BENCH_ERROR || class == LAB_BENCH_TIMEOUT || class == LAB_OOM ||
+	       class == LAB_AGENT || class == LAB_WRONG_KERNEL;
+}
+
+static bool blames_lab(const char *name)
+{
+	enum lab_class class;
+
+	return lab_class_find(name, &class, NULL) == 0 && !lab_class_blames_kernel(class) &&
+	       !taints(name);
+}
+
+/*
+ * A commit that failed to boot twice and never ran is skipped; so is one whose runs failed
  * three times. A fault of the lab is neither: the boot is made again.
  */
 static int add_failures(struct bisection_run *b, struct err *e)
@@ -243,18 +278,14 @@ static int add_failures(struct bisection_run *b, struct err *e)
 			if (strcmp(o->commit, b->boots[i].commit) != 0 || o->wanted)
 				continue;
 			ok += o->ok;
-			if (o->ok || lab_class_find(o->class, &class, NULL) < 0)
-				tainted += !o->ok && !strcmp(o->class, "parse");
-			else if (lab_class_blames_kernel(class))
-				blamed++;
-			else
-				tainted += class == LAB_BENCH_ERROR || class == LAB_BENCH_TIMEOUT ||
-					   class == LAB_OOM;
+			tainted += !o->ok && taints(o->class);
+			if (!o->ok && lab_class_find(o->class, &class, NULL) == 0)
+				blamed += lab_class_blames_kernel(class);
 		}
 		if (!ok && blamed >= 2)
-			r = bisect_skip(&b->state, k, BISECT_SKIP_BOOT, e);
+			r = skip(b, k, BISECT_SKIP_BOOT, e);
 		else if (!ok && tainted >= 3)
-			r = bisect_skip(&b->state, k, BISECT_SKIP_TAINTED, e);
+			r = skip(b, k, BISECT_SKIP_TAINTED, e);
 	}
 	return r;
 }
@@ -263,7 +294,6 @@ static void count_own(struct bisection_run *b)
 {
 	for (size_t i = 0; i < b->n_boots; i++) {
 		const struct boot_brief *o = &b->boots[i];
-		enum lab_class class;
 
 		if (strcmp(o->bisection, b->row.id) != 0)
 			continue;
@@ -271,8 +301,7 @@ static void count_own(struct bisection_run *b)
 			b->waiting++;
 		else if (o->ok)
 			b->lab_failures = 0;
-		else if (lab_class_find(o->class, &class, NULL) == 0 &&
-			 !lab_class_blames_kernel(class))
+		else if (blames_lab(o->class))
 			b->lab_failures++;
 	}
 }

@@ -19,6 +19,7 @@ struct mirror;
  * @asked_at: when, seconds since 1970.
  * @boots: every boot of the job on commits of the range, in the order in which they ran.
  * @values, @value_boots: ln of the metric (itself when one is not positive), boot index of each.
+ * @good_broken: the good end cannot be built or booted.
  * @waiting: boots of this bisection that have not ended.
  * @lab_failures: boots of this bisection that the lab spoilt since the last good one.
  * @step: answer of bisect_next() at hand, or NULL.
@@ -38,6 +39,7 @@ struct bisection_run {
 	struct boot_value *values;
 	size_t n_values;
 	bool ln;
+	bool good_broken;
 	int waiting;
 	int lab_failures;
 	int64_t now_s;
@@ -45,6 +47,9 @@ struct bisection_run {
 };
 
 int bisection_run_load(struct bisection_run *b, const char *id, struct err *e);
+
+/** bisection_run_rewind() - forget what a transaction did to it that was rolled back. */
+void bisection_run_rewind(struct bisection_run *b);
 
 /** bisection_run_read_range() - commits between the ends. ERR_NOENT, ERR_INVAL: it never will be. */
 int bisection_run_read_range(struct bisection_run *b, struct err *e);

@@ -134,7 +134,10 @@ static int name_culprit(struct bisection_run *b, const struct bisect_step *step,
 	r = finish(b, "done", result, e);
 	if (r < 0 || !b->row.regression[0])
 		return r;
-	r = regression_get(b->c->db, b->row.regression, &reg, e);
+	/* Two bisections may find it at the same time, one of them has to see the other. */
+	r = regression_lock(b->c->db, culprit, e);
+	if (r == 0)
+		r = regression_get(b->c->db, b->row.regression, &reg, e);
 	if (r == 0)
 		r = regression_blame(b->c->db, reg.id, culprit, step->probability, parent, &ce, e);
 	if (r == 0)
@@ -221,10 +224,13 @@ static int advance(struct db *db, void *arg, struct err *e)
 	int r = 0;
 
 	(void)db;
+	bisection_run_rewind(b);
 	if (b->waiting) {
 		r = 0; /* boots are under way: their end wakes us */
 	} else if (b->lab_failures >= LAB_GIVE_UP) {
 		r = give_up(b, "failed", "the lab machines fail again and again", e);
+	} else if (b->good_broken) {
+		r = give_up(b, "failed", "the good end cannot be built or booted", e);
 	} else {
 		enum need_state need = NEED_READY;
 		int64_t build;
@@ -241,18 +247,24 @@ static int advance(struct db *db, void *arg, struct err *e)
 	return r < 0 ? r : job_finish(b->c, e);
 }
 
+struct unusable {
+	struct bisection_run *b;
+	const char *why;
+};
+
 /* What can never work ends the bisection with a reason that a person can read. */
-static int end_unusable(struct bisection_run *b, struct err *e)
+static int end_unusable(struct db *db, void *arg, struct err *e)
 {
-	struct err why = *e;
+	const struct unusable *u = arg;
+	struct bisection_run *b = u->b;
 	_cleanup_(json_decrefp) json_t *result = json_object();
 	int r;
 
-	json_set_str(result, "text", why.msg);
-	r = bisection_finish(b->c->db, b->row.id, "failed", result, e);
+	json_set_str(result, "text", u->why);
+	r = bisection_finish(db, b->row.id, "failed", result, e);
 	if (r == 0 && b->row.regression[0])
-		r = regression_state(b->c->db, b->row.regression, "bisecting", "confirmed",
-				     "kperfbot", why.msg, e);
+		r = regression_state(db, b->row.regression, "bisecting", "confirmed", "kperfbot",
+				     u->why, e);
 	return r < 0 ? r : job_finish(b->c, e);
 }
 
@@ -267,8 +279,11 @@ int job_bisect(struct job_ctx *c, struct err *e)
 	if (r == 0)
 		r = bisection_run_read_range(&b, e);
 	if (r == ERR_NOENT || r == ERR_INVAL || r == ERR_TOO_BIG || r == ERR_AMBIGUOUS ||
-	    r == ERR_RANGE)
-		return end_unusable(&b, e);
+	    r == ERR_RANGE) {
+		struct err why = *e;
+
+		return db_tx(c->db, end_unusable, &(struct unusable){ &b, why.msg }, e);
+	}
 	if (r == 0)
 		r = bisection_run_replay(&b, e);
 	return r < 0 ? r : db_tx(c->db, advance, &b, e);

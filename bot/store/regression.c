@@ -89,6 +89,11 @@ int regression_blame(struct db *db, const char *id, const char *culprit, double 
 		      effect->rel, effect->lo, effect->hi);
 }
 
+int regression_lock(struct db *db, const char *culprit, struct err *e)
+{
+	return db_run(db, SQL_REGRESSION_LOCK, NULL, e, "s", culprit);
+}
+
 int regression_same(struct db *db, const struct regression *r, const char *culprit, char ret[9],
 		    struct err *e)
 {

@@ -1,0 +1,2 @@
+-- Until the end of the transaction no one else decides about the commit $1.
+SELECT hash FROM commit WHERE hash = $1 FOR NO KEY UPDATE
