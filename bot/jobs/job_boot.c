@@ -196,10 +196,20 @@ static int parse_run(struct booted *b, size_t i, struct err *e)
 	return 0;
 }
 
+/* Does it say nothing about the commit? Then the boot is made again. */
 static bool lab_is_at_fault(enum lab_class class)
 {
 	return class == LAB_ACCEL || class == LAB_FAULT || class == LAB_AGENT ||
 	       class == LAB_WRONG_KERNEL || class == LAB_CANCELLED;
+}
+
+/*
+ * The machine is drained after some of these in a row. Not for what a kernel can bring about: one
+ * bad commit would take the lab away from all others.
+ */
+static bool machine_is_at_fault(enum lab_class class)
+{
+	return class == LAB_ACCEL || class == LAB_FAULT;
 }
 
 static int evaluate(struct booted *b, struct err *e)
@@ -253,7 +263,8 @@ static int store_booted(struct db *db, void *arg, struct err *e)
 		r = run_add(db, b->boot.id, &p->row, p->out.metrics, ok ? p->out.n : 0, e);
 	}
 	if (r == 0)
-		r = machine_outcome(db, b->c->machine, b->fault, e);
+		r = machine_outcome(db, b->c->machine,
+				    machine_is_at_fault(b->lab.class) ? b->fault : NULL, e);
 	if (r == 0)
 		r = boot_wake(db, b->boot.id, e);
 	FAILPOINT("boot.before_commit");
@@ -296,7 +307,8 @@ int job_boot(struct job_ctx *c, struct err *e)
 	FAILPOINT("boot.stored");
 	/* A fault of the lab says nothing about the commit: the boot is made again, a few times. */
 	if (b.fault && c->work->attempts < LAB_TRIES) {
-		(void)machine_outcome(c->db, c->machine, b.fault, NULL);
+		if (machine_is_at_fault(b.lab.class))
+			(void)machine_outcome(c->db, c->machine, b.fault, NULL);
 		return err_set(e, ERR_LAB, "machine '%s': %s: %s", c->machine, b.o.class, b.fault);
 	}
 	r = db_tx(c->db, store_booted, &b, e);
