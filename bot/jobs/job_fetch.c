@@ -169,7 +169,7 @@ int job_fetch(struct job_ctx *c, struct err *e)
 		return r;
 	f.mirror = mirror;
 	r = look(&f, &t, e);
-	if (r < 0 && r != ERR_NOSPACE && r != ERR_IO) {
+	if (r < 0 && r != ERR_NOSPACE && r != ERR_IO && r != ERR_DB_AWAY && r != ERR_DB_RETRY) {
 		struct err why = *e;
 		struct away a = { c, name, why.msg, f.poll_s };
 
