@@ -51,7 +51,7 @@ QUERIES = {
         "SELECT fence FROM machine WHERE lease_until IS NOT NULL GROUP BY fence HAVING count(*) > 1",
     "attempts or crashes above the limit":
         "SELECT id, kind FROM work WHERE crashes > 3 OR crashes = 3 AND state NOT IN ('quarantined', 'done')",
-    "regression verdict over runs of the lab's faults":
+    "regression verdict over runs of a faulty boot":
         "SELECT c.id FROM comparison c JOIN boot b ON b.comparison = c.id JOIN run r ON r.boot = b.id "
         "WHERE c.verdict = 'regression' AND b.class <> 'ok' AND r.class = 'ok'",
     "open comparison that nothing will wake":

@@ -314,26 +314,28 @@ class Bed:
 
     # ---- looking ----
 
-    def query(self, sql):
-        """Rows as dicts; None while the database is away."""
+    def psql(self, sql):
+        """What psql prints; None while the database is away."""
         if pwd.getpwuid(os.getuid()).pw_name == "root":
             cmd = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
         else:
             cmd = []
         r = subprocess.run(
             cmd + ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c",
-                   "SELECT coalesce(json_agg(t), '[]') FROM (" + sql + ") t",
+                   sql,
                    f"host={self.state}/pg/sock user=kperfbot dbname=postgres"],
             cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         if r.returncode:
             text = r.stderr.decode(errors="replace")
             if r.returncode == 2 or "does not exist" in text or "terminating" in text:
                 return None
-            raise Failure(f"{sql}: {text}")
-        return json.loads(r.stdout)
+            raise Failure(f"{sql[:200]}: {text}")
+        return r.stdout.decode().strip()
 
-    def execute(self, sql):
-        require(self.query(f"WITH t AS ({sql} RETURNING 1) SELECT * FROM t") is None or True, sql)
+    def query(self, sql):
+        """Rows as dicts; None while the database is away."""
+        text = self.psql(f"SELECT coalesce(json_agg(t), '[]') FROM ({sql}) t")
+        return None if text is None else json.loads(text)
 
     def one(self, sql):
         rows = self.query(sql)
