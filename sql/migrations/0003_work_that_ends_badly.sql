@@ -41,6 +41,11 @@ BEGIN
 		)
 		INSERT INTO regression_history (regression, from_state, to_state, by, why)
 		SELECT id, 'bisecting', 'confirmed', 'kperfbot', why FROM moved;
+	ELSIF NEW.kind = 'send' THEN
+		-- Perhaps taken, perhaps not: a person has to look.
+		UPDATE outbox_rcpt SET state = 'unsure', answer = why
+		WHERE outbox = (NEW.payload->>'outbox')::bigint AND addr = NEW.payload->>'addr'
+			AND state IN ('queued', 'deferred', 'sending');
 	END IF;
 	RETURN NULL;
 END

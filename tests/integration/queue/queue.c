@@ -84,6 +84,14 @@ void queue_expire(int64_t id)
 	free(sql);
 }
 
+void queue_due(int64_t id)
+{
+	char *sql = xasprintf("UPDATE work SET run_at = now() WHERE id = %lld", (long long)id);
+
+	pg_exec(sql);
+	free(sql);
+}
+
 int queue_reset(void **state)
 {
 	(void)state;

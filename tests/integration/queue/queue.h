@@ -21,6 +21,9 @@ struct work queue_claim(const char *kind, const char *owner);
 /** queue_expire() - let the lease of row @id, and of the machine held with it, run out. */
 void queue_expire(int64_t id);
 
+/** queue_due() - let the time come at which row @id may be claimed. */
+void queue_due(int64_t id);
+
 /** queue_reset() - cmocka set-up: empty tables. */
 int queue_reset(void **state);
 

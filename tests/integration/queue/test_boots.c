@@ -144,8 +144,10 @@ static void the_machine_is_free_again_however_the_boot_ends(void **state)
 		assert_false(is_free("m1"));
 		if (how == 0)
 			assert_ok(work_fail(pg_db(), w.id, w.fence, "x", 0, 9, &e), &e);
-		if (how == 1)
+		if (how == 1) {
 			assert_ok(work_crashed(pg_db(), w.id, w.fence, "x", &e), &e);
+			queue_due(w.id);
+		}
 		if (how == 2) {
 			queue_expire(w.id);
 			assert_ok(work_reap(pg_db(), &n, &e), &e);

@@ -302,6 +302,8 @@ static void the_third_lost_lease_quarantines(void **state)
 		if (i == 1) {
 			assert_ok(work_crashed(pg_db(), w.id, w.fence, "killed by signal 9", &e),
 				  &e);
+			assert_int_equal(try_claim("plan"), 0);
+			queue_due(w.id);
 		} else {
 			queue_expire(w.id);
 			assert_ok(work_reap(pg_db(), &n, &e), &e);
