@@ -80,8 +80,22 @@ function(kb_library name)
 		# clang's INFINITY and NAN are float constants, so it would complain about each of them.
 		target_compile_options(${name} PRIVATE -Wconversion
 			$<$<C_COMPILER_ID:GNU>:-Wdouble-promotion>)
+		# What it may call besides: its neighbours, which have to be pure too.
+		set(neighbours "")
+		foreach(link IN LISTS A_LINK)
+			if(TARGET ${link} AND NOT link MATCHES "::")
+				get_target_property(of_link ${link} KB_PURE)
+				if(NOT of_link)
+					message(FATAL_ERROR "pure library ${name} links ${link}, which is not pure")
+				endif()
+				list(APPEND neighbours ${of_link})
+			endif()
+		endforeach()
+		list(REMOVE_DUPLICATES neighbours)
+		set_target_properties(${name} PROPERTIES KB_PURE "${name};${neighbours}")
+		list(TRANSFORM neighbours REPLACE "(.+)" "$<TARGET_FILE:\\1>")
 		add_test(NAME unit.${name}_is_pure
-			COMMAND "${CMAKE_SOURCE_DIR}/tests/unit/pure" $<TARGET_FILE:${name}>)
+			COMMAND "${CMAKE_SOURCE_DIR}/tests/unit/pure" $<TARGET_FILE:${name}> ${neighbours})
 		set_tests_properties(unit.${name}_is_pure PROPERTIES LABELS unit TIMEOUT 30)
 	endif()
 endfunction()
