@@ -21,7 +21,9 @@ void build_done(struct build *b)
 
 static enum build_state state_of(const char *s)
 {
-	return !strcmp(s, "ok") ? BUILD_STATE_OK : !strcmp(s, "failed") ? BUILD_STATE_FAILED : BUILD_STATE_WANTED;
+	if (!strcmp(s, "ok"))
+		return BUILD_STATE_OK;
+	return !strcmp(s, "failed") ? BUILD_STATE_FAILED : BUILD_STATE_WANTED;
 }
 
 int build_want(struct db *db, const char *commit, const char *kconfig, const char *kconfig_hash,
@@ -37,7 +39,8 @@ int build_want(struct db *db, const char *commit, const char *kconfig, const cha
 	*ret_id = db_i64(&rows, 0, 0);
 	*ret_state = state_of(db_str(&rows, 0, 1));
 	db_rows_done(&rows);
-	return *ret_state == BUILD_STATE_WANTED ? work_enqueue_id(db, "build", "build", *ret_id, e) : 0;
+	return *ret_state == BUILD_STATE_WANTED ? work_enqueue_id(db, "build", "build", *ret_id, e)
+						: 0;
 }
 
 int build_get(struct db *db, int64_t id, struct build *ret, struct err *e)
