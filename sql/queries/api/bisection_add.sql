@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Ask for a bisection. $1 id, $2 tree, $3 good, $4 bad, $5 job, $6 metric or NULL (that of the job),
 -- $7 dedupe, $8 request (json), $9 asked_by. Columns: id. No row: an equal one is open.
 INSERT INTO bisection (id, tree, good, bad, job, metric, dedupe, request, asked_by)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- The open bisection of an equal request. $1 and $2 dedupe, of a person and of the bot itself.
 -- Columns: id. No row: none is open.
 SELECT id FROM bisection

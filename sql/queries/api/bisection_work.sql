@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Work for a bisection that was asked for. $1 its id. Columns: nothing useful. One row.
 WITH added AS (
 	INSERT INTO work (kind, prio, dedupe, payload)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- All tokens. Columns: json. One row.
 SELECT json_strip_nulls(json_build_object('items', COALESCE((SELECT json_agg(json_build_object(
 	'id', id, 'name', name, 'scopes', to_json(scopes), 'created',

@@ -1,2 +1,3 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Bisection $1. Columns: regression, tree, good, bad, job, metric, state, request, status.
 SELECT coalesce(regression, ''), tree, good, bad, job, metric, state, request, status FROM bisection WHERE id = $1

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Boot $1 ended under fence $2: $3 state, $4 class, $5 detail, $6 machine, $7 its boot id, $8 accelerator, $9 suite version,
 -- $10 facts (JSON), $11 console, $12 seconds to boot, $13 seconds in all ($5, $7 to $12 may be NULL).
 -- One row: id. No row: it had ended before.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Want a boot: $1 commit, $2 build or NULL, $3 job, $4 comparison or NULL, $5 bisection or NULL, $6 runs.
 -- One row: id.
 INSERT INTO boot (commit, build, job, comparison, bisection, wanted_runs)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Boots of job $1 of the commits $2 (text[]) in the order in which they ran. Columns: id, commit, state, class, bisection,
 -- comparison, detail, took_s, excluded.
 SELECT id, commit, state, coalesce(class, ''), coalesce(bisection, ''), coalesce(comparison, 0), coalesce(detail, ''),

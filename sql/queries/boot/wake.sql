@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Boot $1 ended: ask who wanted it to look again.
 INSERT INTO work (kind, dedupe, payload)
 SELECT 'detect', 'detect:' || comparison, jsonb_build_object('comparison', comparison)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Build $1 ended: let go the boots that wait for it, and ask everyone open who may wait for its commit to look again.
 WITH b AS (
 	SELECT id, commit, state FROM build WHERE id = $1::bigint

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- The build of commit $1 with kconfig $2, its hash $3 and compiler $4; made when there is none.
 -- One row: id, state.
 INSERT INTO build (commit, kconfig, kconfig_hash, compiler) VALUES ($1, $2, $3, $4)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- A commit met; once. $1 hash, $2 parents (text[]), $3 subject, $4 author name, $5 mail, $6 time (Unix seconds),
 -- $7 committer name, $8 mail, $9 time, $10 message as git has it.
 INSERT INTO commit (hash, parents, subject, author_name, author_mail, author_time,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Job $1. Columns: name, suite, test, params, metric, group_name, kconfig, thp, runs_per_boot, min_effect, timeout_s.
 SELECT name, suite, test, params, metric, group_name, kconfig, thp, runs_per_boot, min_effect, timeout_s
 FROM job WHERE id = $1::bigint

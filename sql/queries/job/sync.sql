@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- The row of a configured job; made when the definition is new, of which the time limit is no part. $1 name,
 -- $2 hash of the definition, $3 suite, $4 test, $5 params (JSON), $6 metric, $7 group, $8 kconfig or '', $9 thp,
 -- $10 runs per boot, $11 least effect, $12 timeout in seconds. One row: id.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Begin to send mail $1 to $2. Columns: bytes, state before, attempts,
 -- seconds since the first try, regression. No row: nothing to send.
 -- A row found in state sending was cut off: nobody knows whether the server has it, so it is unsure.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- One bisection: plan, progress, posterior, steps, result. $1 id. Columns: json. No row: no such id.
 SELECT json_strip_nulls(json_build_object(
 	'id', b.id, 'state', b.state, 'tree', b.tree, 'job', j.name, 'machine', j.group_name,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Bisections, newest first. $1 state (NULL: all), $2 tree (NULL: any), $3 microseconds since the
 -- epoch and $4 id of the row to go on after (NULL: from the start), $5 most rows.
 -- Columns: json with items and, when there are more, next. One row.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- A commit with what was made of it. $1 whole hash, or its first digits. Columns: json. No row: not
 -- known; two rows: the digits fit more than one.
 SELECT json_strip_nulls(json_build_object(

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- The state of everything in one JSON object; see page_overview(). No parameters, one row.
 -- Columns: json.
 SELECT json_strip_nulls(json_build_object(

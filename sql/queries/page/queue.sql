@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Open work in the order in which it will be taken, then what gave up. $1 most rows. Columns: json.
 SELECT json_strip_nulls(json_build_object(
 	'counts', (SELECT COALESCE(json_object_agg(state, n), '{}'::json) FROM (

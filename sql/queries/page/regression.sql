@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- One regression with its runs, metrics, mails and history. $1 id. Columns: json. No row: no such id.
 WITH r AS (SELECT * FROM regression WHERE id = $1),
 measured AS (

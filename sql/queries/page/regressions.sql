@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Regressions, newest first. $1 state (NULL: all but invalid and dup), $2 tree, $3 class, $4 suite
 -- (NULL: any), $5 microseconds since the epoch and $6 id of the row to go on after (NULL: from the
 -- start), $7 most rows. Columns: json with items and, when there are more, next. One row.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- One tree: heads, events, comparisons. $1 name. Columns: json. No row: no such tree.
 SELECT json_strip_nulls(json_build_object(
 	'name', t.name, 'url', t.url, 'last_try', t.last_try, 'last_ok', t.last_ok,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Regression $1 is the same as $2.
 WITH was AS (
 	SELECT id, state FROM regression WHERE id = $1 FOR UPDATE

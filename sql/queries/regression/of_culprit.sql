@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- An earlier regression of tree $1, job name of job $2, metric $3 with culprit $4, other than $5, that is not invalid or dup.
 -- Columns: id.
 SELECT r.id FROM regression r JOIN job j ON j.id = r.job

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Metrics of good runs of job $1 of the commits $2 (base) and $3 (head) on boots of bisection $4, or of any when NULL.
 -- Columns: metric, unit, headline, base mean, base sd, base n, head mean, head sd, head n.
 SELECT m.metric, min(m.unit), bool_or(m.headline),

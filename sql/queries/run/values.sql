@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Values $3 (float8[]) of run $1 for the metrics with ids $2 (integer[]).
 WITH l AS (
 	INSERT INTO metric_layout (metrics) VALUES ($2::integer[])

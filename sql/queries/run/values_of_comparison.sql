@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- All values of good runs of comparison $1, in the order in which they ran. Columns: boot, commit, metric, unit, better, headline, value,
 -- place in time, run.
 SELECT b.id, b.commit, m.metric, m.unit, m.better, m.headline, m.value, extract(epoch FROM b.finished), m.run

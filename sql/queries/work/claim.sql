@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Take up to $4 ready rows of the kinds $1 (text[]) for owner $2, lease of $3 seconds.
 -- Columns: id, kind, payload, fence, attempts, crashes. No row: nothing to do.
 -- MATERIALIZED: as a subquery of the UPDATE the choice could be made once for each row of the table.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Take one ready boot for the machine $1 and the machine with it. $2 owner, $3 lease in seconds.
 -- Columns: id, kind, payload, fence, attempts, crashes. No row: nothing to do, or the machine is
 -- held or not in good health. A lease that ran out still holds it until the work was given back: its worker

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- The worker of row $1 with fence $2 died without a word ($3: how). Ready again, quarantined at the third
 -- crash, or cancelled when that was asked for. Columns: state. No row: it had finished.
 WITH free AS (

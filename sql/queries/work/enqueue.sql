@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Ask for work. $1 kind, $2 prio, $3 delay in seconds, $4 dedupe or NULL, $5 payload (JSON).
 -- An open row of the same dedupe is joined: brought forward if ready, run once more if leased.
 -- One row: id.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Row $1 with fence $2 failed for reason $3. Ready again in $4 seconds while fewer than $5 attempts were made,
 -- or, with fresh attempts, when it was asked for anew meanwhile; else failed. Columns: state. No row: the lease
 -- is lost.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Row $1 with fence $2 is done, or ready once more when it was asked for anew meanwhile; the machine held
 -- with it is free. One row: id. No row: the lease is lost.
 WITH free AS (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Renew the leases of the ids $1 (bigint[]) with the fences $2 (bigint[]) for $3 seconds, and those of
 -- the machines held with them. Columns: id, cancel_asked. A lease without row is lost.
 WITH mine AS (

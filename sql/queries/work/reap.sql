@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Give back rows whose lease has run out, with the fence that was read. A third lost lease quarantines; work
 -- that was to be cancelled is.
 -- Columns: id, kind, state.

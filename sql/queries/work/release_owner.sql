@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Give back at once what an earlier process of owner $1 held when it was ended: its state folder is locked,
 -- so none lives. Not counted as a crash; work that was to be cancelled is. Columns: id, kind.
 WITH lost AS (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
 -- Row $1 with fence $2 is ready again in $3 seconds, with fresh budgets. $4: reason or NULL.
 -- One row: id. No row: the lease is lost.
 WITH free AS (
