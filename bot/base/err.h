@@ -43,6 +43,8 @@ struct err {
  * Return: @code, so that `return err_set(…)` is one statement.
  */
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/** err_vset() - err_set() with the arguments of @fmt in @ap. */
 int err_vset(struct err *e, int code, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 
@@ -70,3 +72,17 @@ bool err_is_transient(int code);
 
 /** err_http_status() - the HTTP status that stands for this code; 500 if unknown. */
 int err_http_status(int code);
+
+#ifdef __clang_analyzer__
+/* The analyser cannot look into err.c; so that it can tell failure from success, it is told here. */
+static inline int err_negative(int code)
+{
+	if (code >= 0)
+		__builtin_unreachable();
+	return code;
+}
+#define err_set(...)   err_negative(err_set(__VA_ARGS__))
+#define err_vset(...)  err_negative(err_vset(__VA_ARGS__))
+#define err_wrap(...)  err_negative(err_wrap(__VA_ARGS__))
+#define err_errno(...) err_negative(err_errno(__VA_ARGS__))
+#endif
