@@ -135,11 +135,11 @@ static double run_log_density(double z2, double eps)
 /* Inverse Fisher information of the location: what one run among outliers is worth. */
 static double run_variance(double eps)
 {
-	const double step = 0.05;
 	double info = 0;
 	double sum = 0;
 
-	for (double z = -20; z <= 20; z += step) {
+	for (int i = -400; i <= 400; i++) {
+		double z = i / 20.0;
 		double zw = z / OUTLIER_WIDTH;
 		double f = run_density(z, eps);
 		double df = (1 - eps) * z * exp(-0.5 * z * z) +

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_POINTS 32
@@ -19,7 +20,7 @@ static void act(const char *action)
 	else if (!strncmp(action, "exit", 4))
 		_exit(1);
 	else if (!strncmp(action, "sleep", 5))
-		(void)sleep(5);
+		(void)nanosleep(&(struct timespec){ .tv_sec = 5 }, NULL);
 }
 
 void failpoint_hit(const char *name)

@@ -11,6 +11,7 @@
 #include "bot/watch/mirror.h"
 #include "runners/drivers/driver.h"
 
+#include <assert.h>
 #include <git2.h>
 #include <math.h>
 #include <string.h>
@@ -97,12 +98,15 @@ static int index_of(const struct bisection_run *b, const char *hash)
 	return i < 0 ? -2 : i;
 }
 
+/* The boot of a value; values were read of these boots only. */
 static const struct boot_brief *boot_by_id(const struct bisection_run *b, int64_t id)
 {
-	for (size_t i = 0; i < b->n_boots; i++)
-		if (b->boots[i].id == id)
-			return &b->boots[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < b->n_boots && b->boots[i].id != id)
+		i++;
+	assert(i < b->n_boots);
+	return &b->boots[i];
 }
 
 static int read_measured(struct bisection_run *b, struct err *e)

@@ -72,7 +72,7 @@ int worker_run(const struct config *config, const struct worker_options *o)
 		r = work_load(db, o->work, o->fence, &work, &e);
 	if (r == 0)
 		r = json_read(work.payload, strlen(work.payload), "payload", &payload, &e);
-	if (r < 0) {
+	if (r != 0) {
 		log_warn("could not begin work", lf_i64("WORK_ID", o->work), lf_err(e));
 		return 1;
 	}

@@ -366,7 +366,8 @@ static int build_graph(struct walk *w, struct range *ret, struct err *e)
 	r = bisect_graph_prepare(&ret->graph, e);
 	if (r < 0)
 		return r;
-	(void)strcpy(ret->midpoint, ret->graph.commits[bisect_graph_midpoint(&ret->graph)].hash);
+	memcpy(ret->midpoint, ret->graph.commits[bisect_graph_midpoint(&ret->graph)].hash,
+	       sizeof(ret->midpoint));
 	return 0;
 }
 
