@@ -13,33 +13,6 @@
 
 #define BACKLOG 511
 
-static int bad(const char *listen, struct err *e)
-{
-	return err_set(e, ERR_INVAL,
-		       "web.listen '%s' is not an address and port such as 127.0.0.1:8080, "
-		       "[::1]:8080 or *:8080",
-		       listen);
-}
-
-/* Host and port as text; "" is any address. */
-static int split(const char *listen, char **ret_host, char **ret_port, struct err *e)
-{
-	const char *colon = strrchr(listen, ':');
-	size_t n = colon ? (size_t)(colon - listen) : 0;
-	int64_t port;
-
-	if (!colon || parse_i64(colon + 1, 0, 65535, &port, NULL) < 0)
-		return bad(listen, e);
-	if (n >= 2 && listen[0] == '[' && listen[n - 1] == ']')
-		*ret_host = xstrndup(listen + 1, n - 2);
-	else if (memchr(listen, ':', n))
-		return bad(listen, e);
-	else
-		*ret_host = xstrndup(listen, n == 1 && listen[0] == '*' ? 0 : n);
-	*ret_port = xstrdup(colon + 1);
-	return 0;
-}
-
 static int bind_one(const struct addrinfo *ai, int *ret_fd)
 {
 	_cleanup_(closep) int fd =
@@ -69,9 +42,10 @@ int web_listen(const char *listen, int *ret_fd, uint16_t *ret_port, struct err *
 	int fd = -1;
 	int r;
 
-	r = split(listen, &host, &port, e);
-	if (r < 0 || !host)
-		return r;
+	if (parse_listen(listen, &host, &port, e) < 0) {
+		(void)err_wrap(e, "web.listen");
+		return ERR_INVAL;
+	}
 	r = getaddrinfo(*host ? host : NULL, port, &hints, &list);
 	if (r != 0)
 		return err_set(e, ERR_INVAL, "web.listen '%s': %s", listen, gai_strerror(r));

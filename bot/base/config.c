@@ -199,9 +199,12 @@ static int add_value(struct config *c, const git_config_entry *entry, struct err
 	}
 	if (k->named != !!name || (name && !parse_name(name)))
 		return err_set(e, ERR_CONFIG,
-			       "%s: section must be written [%s%s], not [%s%s%.80s%s]", c->path,
+			       "%s: section must be written [%s%s], not [%s%s%.80s%s]%s", c->path,
 			       section, k->named ? " \"NAME\"" : "", section, name ? " \"" : "",
-			       name ? name : "", name ? "\"" : "");
+			       name ? name : "", name ? "\"" : "",
+			       k->named && name ? "; a name is up to 64 letters, digits, dots, "
+						  "hyphens and underscores"
+						: "");
 	k = find_key(section, key);
 	if (!k) {
 		list_choices(&choices, section);

@@ -3,6 +3,7 @@
 
 #include "bot/base/cleanup.h"
 #include "bot/base/err.h"
+#include "bot/base/strbuf.h"
 
 #include <errno.h>
 #include <math.h>
@@ -168,4 +169,30 @@ bool parse_name(const char *s)
 	size_t n = strlen(s);
 
 	return n >= 1 && n <= 64 && strspn(s, ok) == n && *s != '.' && *s != '-' && *s != '_';
+}
+
+static int not_listen(const char *s, struct err *e)
+{
+	return err_set(e, ERR_PARSE,
+		       "'%.80s' is not an address and port such as 127.0.0.1:8080, [::1]:8080 or "
+		       "*:8080",
+		       s);
+}
+
+int parse_listen(const char *s, char **ret_host, char **ret_port, struct err *e)
+{
+	const char *colon = strrchr(s, ':');
+	size_t n = colon ? (size_t)(colon - s) : 0;
+	int64_t port;
+
+	if (!colon || parse_i64(colon + 1, 0, 65535, &port, NULL) < 0)
+		return not_listen(s, e);
+	if (n >= 2 && s[0] == '[' && s[n - 1] == ']')
+		*ret_host = xstrndup(s + 1, n - 2);
+	else if (!n || memchr(s, ':', n))
+		return not_listen(s, e);
+	else
+		*ret_host = xstrndup(s, n == 1 && s[0] == '*' ? 0 : n);
+	*ret_port = xstrdup(colon + 1);
+	return 0;
 }

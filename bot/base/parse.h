@@ -25,6 +25,12 @@ int parse_duration(const char *s, double *ret_s, struct err *e);
 /** parse_ratio() - a fraction from "0.038" or "3.8%". */
 int parse_ratio(const char *s, double *ret, struct err *e);
 
+/**
+ * parse_listen() - "127.0.0.1:8080", "[::1]:8080", "*:8080" or "host:8080" taken apart.
+ * @ret_host: without brackets, "" for any address; @ret_port: 0 to 65535. free() both.
+ */
+int parse_listen(const char *s, char **ret_host, char **ret_port, struct err *e);
+
 /** parse_hash() - 40 lower-case hex digits? (SHA-1 object names only.) */
 bool parse_hash(const char *s);
 

@@ -49,8 +49,19 @@ struct cli {
 /** cli_global_option() - take a global option (--json, -q, -v, --color=…) that getopt_long() found. */
 bool cli_global_option(struct cli *cli, const char *name, const char *value);
 
-/** cli_usage() - print "usage: kperfbot …" to stderr. Return: EXIT_USAGE. */
+/**
+ * cli_usage() - print what is wrong and the usage to stderr, with --json also a problem object to
+ * stdout. Return: EXIT_USAGE.
+ */
 int cli_usage(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** cli_bad_option() - cli_usage() about what getopt_long() has just returned '?' for. */
+int cli_bad_option(const struct cli *cli, char **argv);
+
+/**
+ * cli_wants_help() - is --help or -h among @argv[1…]? Then usage and @summary (or NULL) are printed.
+ */
+bool cli_wants_help(const struct cli *cli, int argc, char **argv, const char *summary);
 
 /**
  * cli_fail() - print the reason in @e: "kperfbot COMMAND: reason" on stderr, with --json a problem

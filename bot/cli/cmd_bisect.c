@@ -25,8 +25,15 @@ int cmd_bisect(struct cli *cli, int argc, char **argv)
 		if (!strcmp(argv[1], verbs[i].name)) {
 			optind = 0;
 			cli->usage = verbs[i].usage;
+			if (cli_wants_help(cli, argc - 1, argv + 1, NULL))
+				return EXIT_DONE;
 			return verbs[i].run(cli, argc - 1, argv + 1);
 		}
+	if (argc > 1 && cli_wants_help(cli, 2, argv, "find the first bad commit")) {
+		for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+			(void)printf("  kperfbot %s\n", verbs[i].usage);
+		return EXIT_DONE;
+	}
 	return argc > 1 ? cli_usage(cli, "no sub-command '%s'", argv[1])
 			: cli_usage(cli, "say what to do");
 }

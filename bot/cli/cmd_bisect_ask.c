@@ -61,7 +61,7 @@ static int read_start(struct cli *cli, int argc, char **argv, struct bisection_a
 			*dry_run = true;
 			break;
 		default:
-			return EXIT_USAGE;
+			return cli_bad_option(cli, argv);
 		}
 	}
 	if (optind < argc)
@@ -244,7 +244,7 @@ int cmd_bisect_one(struct cli *cli, int argc, char **argv)
 		if (o == 'j')
 			cli->json = true;
 		else
-			return EXIT_USAGE;
+			return cli_bad_option(cli, argv);
 	if (argc - optind != 1 || !id_valid('b', argv[optind]))
 		return cli_usage(cli, "say the id of a bisection, b and seven letters or digits");
 	if (cli_db(cli, &c, &db, &e) < 0)

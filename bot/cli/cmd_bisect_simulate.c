@@ -187,7 +187,7 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 		else if (c == 'g')
 			(void)cli_global_option(cli, options[at].name, optarg);
 		else if (c != 'o')
-			return cli_usage(cli, "see the line below");
+			return cli_bad_option(cli, argv);
 		else if (take_option(q, options[at].name, optarg, &e) < 0)
 			return cli_usage(cli, "%s", e.msg);
 	}

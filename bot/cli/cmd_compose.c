@@ -72,7 +72,7 @@ int cmd_compose(struct cli *cli, int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "jq", options, NULL)) != -1) { /* NOLINT */
 		if (c == '?')
-			return cli_usage(cli, "unknown option");
+			return cli_bad_option(cli, argv);
 		if (c == 'k')
 			kind = optarg;
 		else

@@ -3,7 +3,7 @@
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
-#include "bot/store/job.h"
+#include "bot/cli/config_check.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,16 +103,6 @@ static void add_manual(struct strbuf *b)
 	}
 }
 
-static int check_jobs(const struct config *c, struct err *e)
-{
-	_cleanup_(freep) const char **jobs = config_names(c, "job");
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && jobs[i]; i++)
-		r = job_check(c, jobs[i], e);
-	return r;
-}
-
 int cmd_config(struct cli *cli, int argc, char **argv)
 {
 	_cleanup_(config_freep) struct config *c = NULL;
@@ -131,8 +121,10 @@ int cmd_config(struct cli *cli, int argc, char **argv)
 	if (cli_config(cli, &c, &e) < 0)
 		return cli_fail(cli, &e);
 	if (!strcmp(argv[1], "check")) {
-		if (check_jobs(c, &e) < 0)
+		if (config_check(c, &e) < 0) {
+			(void)err_wrap(&e, "%s", cli->config_path);
 			return cli_fail(cli, &e);
+		}
 		(void)printf("%s: good\n", cli->config_path);
 		return EXIT_DONE;
 	}

@@ -41,7 +41,10 @@ static int show_status(const struct cli *cli, struct db *db)
 	else
 		(void)printf("server %d.%d, schema %d of %d%s\n", db_server_version(db) / 10000,
 			     db_server_version(db) % 10000, st.have, st.want,
-			     st.have < st.want ? "; run 'kperfbot db migrate'" : ", up to date");
+			     st.have < st.want	 ? "; run 'kperfbot db migrate'"
+			     : st.have > st.want ? "; it is newer than this kperfbot, install "
+						   "the version that made it or a later one"
+						 : ", up to date");
 	return st.have == st.want ? EXIT_DONE : EXIT_WORSE;
 }
 

@@ -116,7 +116,7 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 						 { "color", required_argument, NULL, 'g' },
 						 { 0 } };
 	struct err e = { 0 };
-	int c, at = 0;
+	int c, at = 0, stdin_used = 0;
 
 	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
 		if (c == 'q' || c == 'v') {
@@ -124,7 +124,7 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 		} else if (c == 'g') {
 			(void)cli_global_option(cli, options[at].name, optarg);
 		} else if (c != 'o') {
-			(void)cli_usage(cli, "see the line below");
+			(void)cli_bad_option(cli, argv);
 			return -1;
 		} else if (take_option(q, options[at].name, optarg, &e) < 0) {
 			(void)cli_usage(cli, "%s", e.msg);
@@ -137,6 +137,12 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 	}
 	if (detect_options_check(&q->options, &e) < 0) {
 		(void)cli_usage(cli, "%s", e.msg);
+		return -1;
+	}
+	for (int i = optind; i < argc; i++)
+		stdin_used += !strcmp(argv[i], "-");
+	if (stdin_used + (q->history && !strcmp(q->history, "-")) > 1) {
+		(void)cli_usage(cli, "standard input can be read only once");
 		return -1;
 	}
 	return optind;
@@ -231,12 +237,6 @@ static int read_all(const struct cli *cli, char **files, int n, const struct req
 		    struct input *in, struct err *e)
 {
 	const char *a, *b;
-	int stdin_used = 0;
-
-	for (int i = 0; i < n; i++)
-		stdin_used += !strcmp(files[i], "-");
-	if (stdin_used + (q->history && !strcmp(q->history, "-")) > 1)
-		return err_set(e, ERR_INVAL, "stdin can be read only once");
 	if (read_runs(cli, files[0], &in->base, e) < 0 ||
 	    read_runs(cli, files[1], &in->head, e) < 0)
 		return e->code;
@@ -341,8 +341,11 @@ int cmd_judge(struct cli *cli, int argc, char **argv)
 		plan.want = glob_matches;
 		plan.want_arg = q.glob;
 	}
-	if (judged_compare(&in.base, &in.head, &plan, &j, &e) < 0)
+	if (judged_compare(&in.base, &in.head, &plan, &j, &e) < 0) {
+		if (q.glob)
+			(void)err_wrap(&e, "--metric '%.80s'", q.glob);
 		return fatal(cli, &e);
+	}
 	if (!j.headlines)
 		cli_note(cli, "no headline metric is named: all weigh the same");
 	if (cli->json) {

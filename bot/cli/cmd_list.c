@@ -48,7 +48,7 @@ static int read_options(struct cli *cli, int argc, char **argv, struct page_filt
 			*exit_code = true;
 			break;
 		default:
-			return EXIT_USAGE;
+			return cli_bad_option(cli, argv);
 		}
 	}
 	return optind < argc ? cli_usage(cli, "takes no argument '%s'", argv[optind]) : 0;

@@ -62,7 +62,7 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 		} else if (c == 'g') {
 			(void)cli_global_option(cli, options[at].name, optarg);
 		} else if (c != 'p') {
-			(void)cli_usage(cli, "see the line below");
+			(void)cli_bad_option(cli, argv);
 			return -1;
 		} else if (take_param(q, optarg, &e) < 0) {
 			(void)cli_usage(cli, "%s", e.msg);

@@ -43,7 +43,7 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 		else if (c == 'g')
 			(void)cli_global_option(cli, options[at].name, optarg);
 		else
-			return cli_usage(cli, "see the line below");
+			return cli_bad_option(cli, argv);
 	}
 	if (argc - optind != 2)
 		return cli_usage(cli, "want a good and a bad commit, got %d names", argc - optind);

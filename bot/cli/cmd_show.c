@@ -105,7 +105,7 @@ int cmd_show(struct cli *cli, int argc, char **argv)
 		if (o == 'j')
 			cli->json = true;
 		else
-			return EXIT_USAGE;
+			return cli_bad_option(cli, argv);
 	if (argc - optind != 1)
 		return cli_usage(cli, "say which regression, bisection or commit");
 	id = argv[optind];

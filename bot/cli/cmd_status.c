@@ -114,7 +114,7 @@ int cmd_status(struct cli *cli, int argc, char **argv)
 		if (o == 'j')
 			cli->json = true;
 		else
-			return EXIT_USAGE;
+			return cli_bad_option(cli, argv);
 	if (optind < argc)
 		return cli_usage(cli, "takes no argument");
 	if (cli_db(cli, &c, &db, &e) < 0 || page_overview(db, &j, &e) < 0)

@@ -40,7 +40,7 @@ static int read_options(struct cli *cli, int argc, char **argv, struct token_arg
 				return cli_usage(cli, "--days: %s", e.msg);
 			break;
 		default:
-			return EXIT_USAGE;
+			return cli_bad_option(cli, argv);
 		}
 	}
 	a->verb = optind < argc ? argv[optind++] : "";

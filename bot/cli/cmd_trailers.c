@@ -44,7 +44,7 @@ int cmd_trailers(struct cli *cli, int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "jq", options, NULL)) != -1) { /* NOLINT */
 		if (c == '?')
-			return cli_usage(cli, "unknown option");
+			return cli_bad_option(cli, argv);
 		(void)cli_global_option(cli, c == 'j' ? "json" : "quiet", NULL);
 	}
 	if (argc - optind > 1)

@@ -4,6 +4,7 @@
 #include "bot/base/err.h"
 #include "bot/base/json.h"
 #include "bot/base/log.h"
+#include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 
 #include <getopt.h>
@@ -36,16 +37,64 @@ static void help(FILE *to)
 		      DEFAULT_CONFIG);
 }
 
+static void print_problem(const char *title, int status, const char *code, const char *detail)
+{
+	_cleanup_(json_decrefp) json_t *o = json_object();
+	_cleanup_(freep) char *text = NULL;
+
+	json_set_str(o, "type", "about:blank");
+	json_set_str(o, "title", title);
+	json_set_i64(o, "status", status);
+	json_set_str(o, "code", code);
+	json_set_str(o, "detail", detail);
+	text = json_text(o);
+	(void)printf("%s\n", text);
+}
+
 int cli_usage(const struct cli *cli, const char *fmt, ...)
 {
+	_cleanup_(strbuf_done) struct strbuf why = STRBUF_INIT;
 	va_list ap;
 
-	(void)fprintf(stderr, "kperfbot %s: ", cli->command);
 	va_start(ap, fmt);
-	(void)vfprintf(stderr, fmt, ap);
+	strbuf_vaddf(&why, fmt, ap);
 	va_end(ap);
-	(void)fprintf(stderr, "\nusage: kperfbot %s\n", cli->usage);
+	(void)fprintf(stderr, "kperfbot %s: %s\nusage: kperfbot %s\n", cli->command,
+		      strbuf_str(&why), cli->usage);
+	if (cli->json)
+		print_problem("wrong usage", 400, "USAGE", strbuf_str(&why));
 	return EXIT_USAGE;
+}
+
+/* getopt_long() tells an option it does not know from one without its value by optopt only. */
+int cli_bad_option(const struct cli *cli, char **argv)
+{
+	const char *word = argv[optind - 1];
+
+	if (strncmp(word, "--", 2) != 0)
+		return cli_usage(cli, "unknown option '-%c'", optopt);
+	if (!optopt)
+		return cli_usage(cli, "unknown option '%s'", word);
+	if (strchr(word, '='))
+		return cli_usage(cli, "option '%.*s' takes no value", (int)strcspn(word, "="),
+				 word);
+	return cli_usage(cli, "option '%s' needs a value", word);
+}
+
+bool cli_wants_help(const struct cli *cli, int argc, char **argv, const char *summary)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0)
+			continue;
+		(void)printf("usage: kperfbot %s\n", cli->usage);
+		if (summary)
+			(void)printf("\nkperfbot %s: %s\n", cli->command, summary);
+		(void)printf(
+			"\nGlobal options are --json, --color=auto|always|never, -q and -v; see "
+			"kperfbot(1).\n");
+		return true;
+	}
+	return false;
 }
 
 void cli_note(const struct cli *cli, const char *fmt, ...)
@@ -78,21 +127,11 @@ static int exit_of(int code)
 
 int cli_fail(const struct cli *cli, const struct err *e)
 {
-	_cleanup_(json_decrefp) json_t *o = NULL;
-	_cleanup_(freep) char *text = NULL;
-
-	if (!cli->json) {
+	if (cli->json)
+		print_problem(err_text(e->code), err_http_status(e->code), err_name(e->code),
+			      e->msg);
+	else
 		(void)fprintf(stderr, "kperfbot %s: %s\n", cli->command, e->msg);
-		return exit_of(e->code);
-	}
-	o = json_object();
-	json_set_str(o, "type", "about:blank");
-	json_set_str(o, "title", err_text(e->code));
-	json_set_i64(o, "status", err_http_status(e->code));
-	json_set_str(o, "code", err_name(e->code));
-	json_set_str(o, "detail", e->msg);
-	text = json_text(o);
-	(void)printf("%s\n", text);
 	return exit_of(e->code);
 }
 
@@ -108,6 +147,11 @@ static bool want_color(const char *when)
 	if (!strcmp(when, "always"))
 		return true;
 	return !strcmp(when, "auto") && !(no_color && *no_color) && isatty(STDOUT_FILENO);
+}
+
+static bool color_known(const char *when)
+{
+	return !strcmp(when, "auto") || !strcmp(when, "always") || !strcmp(when, "never");
 }
 
 bool cli_global_option(struct cli *cli, const char *name, const char *value)
@@ -134,7 +178,12 @@ static int run(struct cli *cli, int argc, char **argv)
 			continue;
 		cli->command = commands[i].name;
 		cli->usage = commands[i].usage;
+		/* A command with commands of its own says more about each of them. */
+		if (commands[i].run != cmd_bisect &&
+		    cli_wants_help(cli, argc, argv, commands[i].summary))
+			return EXIT_DONE;
 		optind = 0;
+		opterr = 0;
 		return commands[i].run(cli, argc, argv);
 	}
 	(void)fprintf(stderr, "kperfbot: no command '%s'; 'kperfbot --help' lists them\n", argv[0]);
@@ -172,6 +221,13 @@ int main(int argc, char **argv)
 			cli.config_path = optarg;
 			break;
 		case 'c':
+			if (!color_known(optarg)) {
+				(void)fprintf(stderr,
+					      "kperfbot: --color is '%s', want auto, always or "
+					      "never\n",
+					      optarg);
+				return EXIT_USAGE;
+			}
 			cli.color = want_color(optarg);
 			break;
 		case 'h':

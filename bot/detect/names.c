@@ -99,8 +99,10 @@ const char *detect_note_text(const struct detect_result *r, enum detect_note not
 					      : "either side");
 		break;
 	case DETECT_NOTE_FEW:
-		(void)snprintf(buf, size, "too few units: %d in base, %d in head", r->base.units,
-			       r->head.units);
+		(void)snprintf(
+			buf, size,
+			"too few boots: %d in base, %d in head; runs of one boot count as one",
+			r->base.units, r->head.units);
 		break;
 	case DETECT_NOTE_MODES_BASE:
 		say_modes("base", &r->base, buf, size);

@@ -29,8 +29,12 @@ struct detect_options detect_options_default(void)
 
 static int check_range(double v, double lo, double hi, const char *what, struct err *e)
 {
+	if (!(v > lo && v < hi) && lo < 0)
+		return err_set(e, ERR_RANGE, "%s %g must be 0 or more, and less than %g", what, v,
+			       hi);
 	if (!(v > lo && v < hi))
-		return err_set(e, ERR_RANGE, "%s %g is not between %g and %g", what, v, lo, hi);
+		return err_set(e, ERR_RANGE, "%s %g must be more than %g and less than %g", what, v,
+			       lo, hi);
 	return 0;
 }
 

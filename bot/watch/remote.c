@@ -53,8 +53,8 @@ int remote_url_check(const char *url, bool allow_file, struct err *e)
 	if (url[0] == '/' || starts(url, "file:///")) {
 		if (allow_file)
 			return 0;
-		return err_set(e, ERR_PERM, "url '%s' is a local path, which must be allowed first",
-			       url);
+		return err_set(e, ERR_PERM,
+			       "url '%s' is a local path; allow-file = true allows that", url);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++)
 		if (starts(url, schemes[i]) && host_ok(url + strlen(schemes[i])))

@@ -113,7 +113,7 @@ static void what_cannot_be_told_exits_with_125(void **state)
 	put_runs("few", "k2", "", 2, 900);
 	put_runs("a", "k1", "", 8, 1000);
 	assert_int_equal(judge("a few"), 125);
-	says("too few units: 8 in base, 2 in head");
+	says("too few boots: 8 in base, 2 in head");
 	put_runs("none", "k2", "", 0, 900);
 	assert_int_equal(judge("a none"), 125);
 	says("no value in head");
@@ -190,8 +190,8 @@ static void bad_files_are_fatal_and_named(void **state)
 	says("'missing'");
 	assert_int_equal(judge("--json a v2"), 128);
 	says("\"detail\":");
-	assert_int_equal(judge("- - <a 2>&1"), 128);
-	says("stdin can be read only once");
+	assert_int_equal(judge("- - <a 2>&1"), 129);
+	says("standard input can be read only once");
 	assert_int_equal(judge("a extra 2>&1"), 125);
 	says("extra: unknown key 'x' ignored");
 	assert_int_equal(judge("--metric 'zzz*' a a 2>&1"), 128);

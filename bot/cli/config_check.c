@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/cli/config_check.h"
+
+#include "bot/base/config.h"
+#include "bot/base/err.h"
+#include "bot/base/parse.h"
+#include "bot/base/strbuf.h"
+#include "bot/build/build.h"
+#include "bot/mail/address.h"
+#include "bot/mail/send.h"
+#include "bot/store/job.h"
+#include "bot/watch/remote.h"
+
+#include <string.h>
+
+/* The reason keeps its own words; the code is that of a configuration. */
+static int wrong(struct err *e, const char *section, const char *name, const char *key)
+{
+	(void)err_wrap(e, "%s%s%s.%s", section, name ? "." : "", name ? name : "", key);
+	e->code = ERR_CONFIG;
+	return ERR_CONFIG;
+}
+
+static int check_address(const struct config *c, const char *section, const char *name,
+			 const char *key, struct err *e)
+{
+	const char *addr = config_str(c, section, name, key);
+
+	if (addr && address_check(addr, strlen(addr), e) < 0)
+		return wrong(e, section, name, key);
+	return 0;
+}
+
+static int check_addresses(const struct config *c, const char *section, const char *name,
+			   const char *key, struct err *e)
+{
+	_cleanup_(freep) const char **all = config_all(c, section, name, key);
+
+	for (size_t i = 0; all[i]; i++)
+		if (address_check(all[i], strlen(all[i]), e) < 0)
+			return wrong(e, section, name, key);
+	return 0;
+}
+
+static int check_mail(const struct config *c, struct err *e)
+{
+	const char *host = config_str(c, "mail", NULL, "host");
+	struct mail_server server = {
+		.url = config_str(c, "mail", NULL, "server"),
+		.user = config_str(c, "mail", NULL, "user"),
+		.password_file = config_str(c, "mail", NULL, "password-file"),
+		.tls = !strcmp(config_str(c, "mail", NULL, "tls"), "off")
+			       ? MAIL_TLS_NONE_ON_LOOPBACK
+			       : MAIL_TLS_REQUIRED,
+	};
+
+	if (!address_domain_check(host, strlen(host))) {
+		(void)err_set(e, ERR_CONFIG, "'%.80s' is not a host name", host);
+		return wrong(e, "mail", NULL, "host");
+	}
+	if (check_address(c, "mail", NULL, "operator", e) < 0 ||
+	    check_addresses(c, "mail", NULL, "stop", e) < 0)
+		return ERR_CONFIG;
+	if (server.url && mail_server_check(&server, e) < 0)
+		return wrong(e, "mail", NULL, "server");
+	return 0;
+}
+
+static int check_tree(const struct config *c, const char *name, struct err *e)
+{
+	_cleanup_(freep) const char **branches = config_all(c, "tree", name, "branch");
+
+	if (remote_url_check(config_str(c, "tree", name, "url"),
+			     config_bool(c, "tree", name, "allow-file"), e) < 0)
+		return wrong(e, "tree", name, "url");
+	for (size_t i = 0; branches[i]; i++)
+		if (remote_pattern_check(branches[i], e) < 0)
+			return wrong(e, "tree", name, "branch");
+	if (check_address(c, "tree", name, "owner", e) < 0 ||
+	    check_addresses(c, "tree", name, "list", e) < 0)
+		return ERR_CONFIG;
+	if (!strcmp(config_str(c, "tree", name, "mail"), "operator") &&
+	    !config_str(c, "mail", NULL, "operator")) {
+		(void)err_set(e, ERR_CONFIG, "'operator' needs operator = ADDRESS in [mail]");
+		return wrong(e, "tree", name, "mail");
+	}
+	return 0;
+}
+
+/* Whether the tree has such a make target is seen by the first build. */
+static int check_kconfig(const struct config *c, const char *name, struct err *e)
+{
+	_cleanup_(freep) const char **fragments = config_all(c, "kconfig", name, "fragment");
+	const char *base = config_str(c, "kconfig", name, "base");
+	char hash[65];
+	size_t n = 0;
+
+	if (build_kconfig_hash(base, NULL, 0, hash, e) < 0)
+		return wrong(e, "kconfig", name, "base");
+	while (fragments[n])
+		n++;
+	if (build_kconfig_hash(base, fragments, n, hash, e) < 0)
+		return wrong(e, "kconfig", name, "fragment");
+	return 0;
+}
+
+static int check_each(const struct config *c, const char *section,
+		      int (*check)(const struct config *c, const char *name, struct err *e),
+		      struct err *e)
+{
+	_cleanup_(freep) const char **names = config_names(c, section);
+
+	for (size_t i = 0; names[i]; i++)
+		if (check(c, names[i], e) < 0) {
+			e->code = ERR_CONFIG;
+			return ERR_CONFIG;
+		}
+	return 0;
+}
+
+int config_check(const struct config *c, struct err *e)
+{
+	_cleanup_(freep) char *host = NULL, *port = NULL;
+
+	if (parse_listen(config_str(c, "web", NULL, "listen"), &host, &port, e) < 0)
+		return wrong(e, "web", NULL, "listen");
+	if (check_mail(c, e) < 0 || check_each(c, "tree", check_tree, e) < 0 ||
+	    check_each(c, "kconfig", check_kconfig, e) < 0)
+		return ERR_CONFIG;
+	return check_each(c, "job", job_check, e);
+}

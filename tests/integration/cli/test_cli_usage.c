@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What kperfbot says to people who do not know it yet: help, wrong usage, a wrong configuration. */
+#include "bot/base/json.h"
+#include "bot/base/strbuf.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/kperfbot-cli-XXXXXX";
+static struct strbuf out;
+
+/* Runs kperfbot with @words in @folder; @out is what the shell words leave on stdout. */
+static int run(const char *words)
+{
+	_cleanup_(freep) char *line =
+		xasprintf("cd %s && '" TEST_BIN_DIR "/kperfbot' %s", folder, words);
+	FILE *f = popen(line, "re"); /* NOLINT(cert-env33-c): our own words */
+	char buf[4096];
+	int status;
+	size_t n;
+
+	strbuf_reset(&out);
+	assert_non_null(f);
+	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
+		strbuf_add(&out, buf, n);
+	status = pclose(f);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void says(const char *text)
+{
+	if (!strstr(strbuf_str(&out), text))
+		fail_msg("'%s' is not in: %s", text, strbuf_str(&out));
+}
+
+static void put(const char *name, const char *text)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/%s", folder, name);
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	(void)fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* The one line that `config check` prints about @text. */
+static void check_says(const char *text, const char *want)
+{
+	put("k.conf", text);
+	assert_int_equal(run("-C k.conf config check 2>&1"), 128);
+	says(want);
+	assert_ptr_equal(strchr(strbuf_str(&out), '\n'), out.s + out.len - 1);
+}
+
+static void every_command_has_help_on_stdout(void **state)
+{
+	static const char *const commands[] = {
+		"config",	 "trailers",	 "compose",
+		"judge",	 "parse",	 "db",
+		"range",	 "bisect",	 "status",
+		"list",		 "show",	 "token",
+		"report",	 "bisect start", "bisect simulate",
+		"bisect status", "bisect watch",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		_cleanup_(freep) char *usage = xasprintf("usage: kperfbot %s ", commands[i]);
+		_cleanup_(freep) char *longer = xasprintf("%s --help 2>/dev/null", commands[i]);
+		_cleanup_(freep) char *shorter = xasprintf("%s -h 2>/dev/null", commands[i]);
+
+		assert_int_equal(run(longer), 0);
+		says(usage);
+		assert_int_equal(run(shorter), 0);
+		says(usage);
+	}
+	assert_int_equal(run("trailers -- --help 2>&1"), 128);
+	says("could not open '--help'");
+}
+
+static void a_wrong_option_is_named(void **state)
+{
+	(void)state;
+	assert_int_equal(run("range a b --wat 2>&1"), 129);
+	says("kperfbot range: unknown option '--wat'\nusage: kperfbot range ");
+	assert_int_equal(run("judge -x 2>&1"), 129);
+	says("kperfbot judge: unknown option '-x'");
+	assert_int_equal(run("parse --param 2>&1"), 129);
+	says("kperfbot parse: option '--param' needs a value");
+	assert_int_equal(run("list --json=3 2>&1"), 129);
+	says("kperfbot list: option '--json' takes no value");
+	assert_int_equal(run("--color=blue status 2>&1"), 129);
+	says("--color is 'blue', want auto, always or never");
+	assert_int_equal(run("judge - - 2>&1 </dev/null"), 129);
+	says("standard input can be read only once");
+	assert_int_equal(run("judge a b --min-effect -1 2>&1"), 129);
+	says("least effect -1 must be 0 or more, and less than 1");
+}
+
+static void wrong_usage_is_a_problem_object_with_json(void **state)
+{
+	_cleanup_(json_decrefp) json_t *j = NULL;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(run("--json range a 2>/dev/null"), 129);
+	assert_ok(json_read(out.s, out.len, "output", &j, &e), &e);
+	assert_string_equal(json_str(j, "code", ""), "USAGE");
+	assert_string_equal(json_str(j, "detail", ""), "want a good and a bad commit, got 1 names");
+	assert_int_equal(run("--json trailers nothing-there 2>/dev/null"), 128);
+	says("\"detail\":\"could not open 'nothing-there'");
+}
+
+static void config_check_names_what_the_roles_would_refuse(void **state)
+{
+	(void)state;
+	check_says("[web]\n\tlisten = 127.0.0.1:99999\n",
+		   "k.conf: web.listen: '127.0.0.1:99999' is not an address and port such as");
+	check_says("[mail]\n\tserver = http://mail.example.org\n",
+		   "mail.server: mail server 'http://mail.example.org' is neither smtp:// nor");
+	check_says("[mail]\n\toperator = nobody\n",
+		   "mail.operator: mail address 'nobody' has no @");
+	check_says("[mail]\n\thost = a b\n", "mail.host: 'a b' is not a host name");
+	check_says("[tree \"a\"]\n\turl = ftp://git.example.org/x\n",
+		   "tree.a.url: url 'ftp://git.example.org/x' is not https://");
+	check_says("[tree \"a\"]\n\turl = /nowhere\n", "allow-file = true");
+	check_says("[tree \"a\"]\n\turl = https://git.example.org/x\n\tmail = operator\n",
+		   "tree.a.mail: 'operator' needs operator = ADDRESS in [mail]");
+	check_says("[tree \"a\"]\n\turl = https://git.example.org/x\n\tlist = x\n",
+		   "tree.a.list: mail address 'x'");
+	check_says("[tree \"a b\"]\n\turl = https://git.example.org/x\n",
+		   "not [tree \"a b\"]; a name is up to 64 letters");
+	check_says("[kconfig \"k\"]\n\tbase = nothing\n", "kconfig.k.base: kconfig base 'nothing'");
+	check_says("[kconfig \"k\"]\n\tbase = /nowhere/config\n",
+		   "kconfig.k.base: kconfig file: could not open '/nowhere/config'");
+	check_says("[kconfig \"k\"]\n\tfragment = gone.config\n", "gone.config'");
+	check_says("[job \"j\"]\n\tsuite = will-it-scale\n\ttest = nope\n\tgroup = m\n",
+		   "job.j: will-it-scale has no test 'nope'");
+	put("k.conf", "[mail]\n\toperator = lab@example.org\n\tserver = smtp://mail.example.org\n");
+	assert_int_equal(run("config check k.conf"), 0);
+	says("k.conf: good\n");
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/k.conf", folder);
+
+	(void)state;
+	strbuf_done(&out);
+	(void)unlink(path);
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_command_has_help_on_stdout),
+		cmocka_unit_test(a_wrong_option_is_named),
+		cmocka_unit_test(wrong_usage_is_a_problem_object_with_json),
+		cmocka_unit_test(config_check_names_what_the_roles_would_refuse),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
