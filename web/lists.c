@@ -114,7 +114,8 @@ void bisection_rows(struct html *h, const json_t *items)
 		td(h);
 		if (json_str(result, "culprit", NULL)) {
 			part_commit(h, json_str(result, "culprit", NULL), NULL);
-			html_textf(h, " P=%.3f", json_f64(result, "p", NAN));
+			html_text(h, " P ");
+			part_p(h, json_f64(result, "p", NAN));
 		} else {
 			html_short(h, json_str(b, "state_text", ""), 80);
 		}

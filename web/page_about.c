@@ -65,3 +65,20 @@ void render_about(struct request *q, struct html *h, const json_t *j)
 		 json_str(j, "version", ""));
 	page_end(q, h);
 }
+
+/* Where each mail points to. Answers are not read by a program, so people are named. */
+void render_stop(struct request *q, struct html *h, const json_t *j)
+{
+	const char *operator= json_str(j, "operator", NULL);
+
+	page_begin(q, h, "No more mail", "/stop");
+	html_el(h, "h1", NULL, "No more mail");
+	html_open(h, "p");
+	html_text(
+		h,
+		"To get no more mail from this instance, write from the address that gets it to ");
+	html_text(h, operator ? operator : "the operator of this instance");
+	html_text(h, ". The operator puts it on the stop list, and no report goes there again.");
+	html_close(h);
+	page_end(q, h);
+}

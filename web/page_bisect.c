@@ -117,7 +117,7 @@ static void result(struct html *h, const json_t *j)
 		}
 		html_close(h);
 	}
-	if (json_str(r, "text", NULL)) {
+	if (json_str(r, "text", NULL) && !json_str(r, "culprit", NULL)) {
 		html_open(h, "p");
 		html_short(h, json_str(r, "text", ""), 1000);
 		html_close(h);

@@ -151,6 +151,8 @@ static void run_rows(struct html *h, const json_t *j)
 static void runs(struct html *h, const json_t *j)
 {
 	const json_t *effect = json_object_get(j, "effect"), *metric = json_object_get(j, "metric");
+	const json_t *parent = json_object_get(j, "parent"),
+		     *culprit = json_object_get(j, "culprit");
 
 	part_h2(h, "runs", "Runs");
 	html_div(h, "p", "dim");
@@ -165,6 +167,10 @@ static void runs(struct html *h, const json_t *j)
 	table_begin(h, "Base and head", "Side|Commit|>Runs|>Boots|>Mean|>Standard deviation");
 	side_row(h, "base", json_object_get(j, "base"), json_object_get(effect, "base"));
 	side_row(h, "head", json_object_get(j, "head"), json_object_get(effect, "head"));
+	if (parent)
+		side_row(h, "parent", parent, json_object_get(parent, "stats"));
+	if (culprit)
+		side_row(h, "first bad commit", culprit, json_object_get(culprit, "stats"));
 	table_end(h);
 	run_rows(h, j);
 }
@@ -252,11 +258,15 @@ static void bisection(struct html *h, const json_t *j)
 	html_close(h);
 	html_text(h, " ");
 	part_state(h, json_str(b, "state", ""));
-	html_textf(h, ", %d steps, %d boots. ",
+	html_textf(h, ", %d steps, %d boots%s ",
 		   (int)json_i64(json_object_get(b, "steps"), "done", 0),
-		   (int)json_i64(json_object_get(b, "boots"), "used", 0));
-	html_short(h, json_str(json_object_get(b, "result"), "text", json_str(b, "state_text", "")),
-		   300);
+		   (int)json_i64(json_object_get(b, "boots"), "used", 0),
+		   json_object_get(j, "culprit") ? "." : ":");
+	if (!json_object_get(j, "culprit"))
+		html_short(h,
+			   json_str(json_object_get(b, "result"), "text",
+				    json_str(b, "state_text", "")),
+			   300);
 	html_close(h);
 	if (json_array_size(up) == 0)
 		return;
@@ -265,7 +275,8 @@ static void bisection(struct html *h, const json_t *j)
 	json_array_foreach (up, i, u) {
 		html_text(h, i ? ", " : "");
 		part_commit(h, json_str(u, "commit", NULL), NULL);
-		html_textf(h, " %.3f", json_f64(u, "p", NAN));
+		html_text(h, " ");
+		part_p(h, json_f64(u, "p", NAN));
 	}
 	html_close(h);
 }

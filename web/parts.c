@@ -298,7 +298,10 @@ void part_value(struct html *h, double v)
 
 void part_p(struct html *h, double p)
 {
-	if (isfinite(p))
+	/* Nothing is known for sure. */
+	if (p > 0.9995)
+		html_text(h, ">0.999");
+	else if (isfinite(p))
 		html_textf(h, "%.3f", p);
 	else
 		html_text(h, "\xe2\x80\x93");

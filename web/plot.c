@@ -11,11 +11,13 @@
 #define RIGHT  12.0
 #define TOP    14.0
 #define BOTTOM 46.0
-#define SIDES  3
+#define SIDES  4
 #define TICKS  5
 
+/* @style: 0 the good side, 1 the bad one, 2 the commit to blame. */
 struct side {
 	const char *name, *hash;
+	size_t style;
 	size_t n;
 	double sum, sum2;
 };
@@ -107,14 +109,21 @@ static size_t read_sides(const json_t *j, struct side *sides, struct scale *s)
 	const json_t *runs = json_object_get(j, "runs"), *r;
 	const json_t *culprit = json_object_get(j, "culprit");
 	const char *c = json_str(culprit, "commit", NULL);
+	const char *parent = json_str(json_object_get(j, "parent"), "commit", NULL);
 	size_t i, n = 2;
 
 	sides[0].name = "base";
 	sides[0].hash = json_str(json_object_get(j, "base"), "commit", "");
 	sides[1].name = "head";
 	sides[1].hash = json_str(json_object_get(j, "head"), "commit", "");
+	sides[1].style = 1;
+	if (parent && strcmp(parent, sides[0].hash) != 0) {
+		sides[n].name = "parent";
+		sides[n++].hash = parent;
+	}
 	if (c && strcmp(c, sides[1].hash) != 0) {
-		sides[n].name = "first bad commit";
+		sides[n].name = "first bad";
+		sides[n].style = 2;
 		sides[n++].hash = c;
 	}
 	*s = (struct scale){ INFINITY, -INFINITY };
@@ -199,7 +208,8 @@ static void draw_points(struct html *h, const json_t *j, const struct side *side
 			continue;
 		x = LEFT + w * (double)k + 16 +
 		    (w - 32) * ((double)seen[k]++ + 0.5) / (double)total[k];
-		draw_point(h, k, x, y_of(s, v), json_object_get(r, "excluded") ? " out" : "");
+		draw_point(h, sides[k].style, x, y_of(s, v),
+			   json_object_get(r, "excluded") ? " out" : "");
 	}
 }
 
@@ -229,7 +239,7 @@ void plot_runs(struct html *h, const json_t *j)
 	describe(h, j, sides, n);
 	draw_axis(h, &s, json_str(json_object_get(j, "metric"), "unit", ""));
 	for (size_t i = 0; i < n; i++)
-		draw_side(h, &s, &sides[i], LEFT + w * (double)i, w, i);
+		draw_side(h, &s, &sides[i], LEFT + w * (double)i, w, sides[i].style);
 	draw_points(h, j, sides, n, &s);
 	html_close(h);
 	html_close(h);

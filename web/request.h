@@ -121,6 +121,7 @@ int load_commit(struct request *q, json_t **ret, struct err *e);
 void render_commit(struct request *q, struct html *h, const json_t *j);
 int load_about(struct request *q, json_t **ret, struct err *e);
 void render_about(struct request *q, struct html *h, const json_t *j);
+void render_stop(struct request *q, struct html *h, const json_t *j);
 int serve_style(struct request *q, struct err *e);
 int serve_healthz(struct request *q, struct err *e);
 int serve_readyz(struct request *q, struct err *e);

@@ -25,6 +25,7 @@ static const struct route routes[] = {
 	{ "GET", "/boots/:n/console.txt", "", .serve = serve_boot_console },
 	{ "GET", "/runs/:n/raw.txt", "", .serve = serve_run_raw },
 	{ "GET", "/about", "", .forms = BOTH, .load = load_about, .render = render_about },
+	{ "GET", "/stop", "", .forms = BOTH, .load = load_about, .render = render_stop },
 	{ "GET", "/style.css", "", .serve = serve_style, .plain = true },
 	{ "GET", "/healthz", "", .serve = serve_healthz, .plain = true },
 	{ "GET", "/readyz", "", .serve = serve_readyz, .plain = true },

@@ -162,7 +162,7 @@ json_t *bisection_run_result(const struct bisect_step *step, const char *culprit
 	json_t *o = json_object();
 	json_t *eff = json_object();
 	json_t *suspicious = json_array();
-	char text[200];
+	char text[64];
 
 	json_set_str(o, "culprit", culprit);
 	json_set_str(o, "parent", parent);
@@ -175,8 +175,7 @@ json_t *bisection_run_result(const struct bisect_step *step, const char *culprit
 	if (step->merge)
 		(void)json_array_append_new(suspicious, json_string("merge"));
 	(void)json_object_set_new(o, "suspicious", suspicious);
-	(void)snprintf(text, sizeof(text), "first bad commit %.12s with probability %.3f", culprit,
-		       step->probability);
+	(void)snprintf(text, sizeof(text), "first bad commit %.12s", culprit);
 	json_set_str(o, "text", text);
 	return o;
 }

@@ -26,6 +26,7 @@
  */
 #define VERIFY_BOOTS 5
 #define LAB_GIVE_UP  6
+#define SUBJECTS_MAX 2000
 
 static int progress(struct bisection_run *b, const char *state, struct err *e)
 {
@@ -268,6 +269,19 @@ static int end_unusable(struct db *db, void *arg, struct err *e)
 	return r < 0 ? r : job_finish(b->c, e);
 }
 
+/* Readers see subjects, not bare hashes. Once, and not for a whole release. */
+static int store_range(struct bisection_run *b, struct err *e)
+{
+	size_t n = b->range.graph.n;
+	int r = 0;
+
+	if (strcmp(b->row.state, "queued") != 0 || n > SUBJECTS_MAX)
+		return 0;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = job_mirror_store_commit(b->c->db, b->mirror, b->range.graph.commits[i].hash, e);
+	return r;
+}
+
 int job_bisect(struct job_ctx *c, struct err *e)
 {
 	_cleanup_(bisection_run_done) struct bisection_run b = { .c = c };
@@ -284,6 +298,8 @@ int job_bisect(struct job_ctx *c, struct err *e)
 
 		return db_tx(c->db, end_unusable, &(struct unusable){ &b, why.msg }, e);
 	}
+	if (r == 0)
+		r = store_range(&b, e);
 	if (r == 0)
 		r = bisection_run_replay(&b, e);
 	return r < 0 ? r : db_tx(c->db, advance, &b, e);

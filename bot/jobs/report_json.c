@@ -66,7 +66,7 @@ static int add_metrics(struct source *s, struct err *e)
 	json_set_f64(effect, "lo", s->reg->lo);
 	json_set_f64(effect, "hi", s->reg->hi);
 	json_set_f64(effect, "level", s->reg->level);
-	r = db_run(s->c->db, SQL_RUN_SIDES, &rows, e, "isss", s->job.id, s->reg->base,
+	r = db_run(s->c->db, SQL_RUN_SIDES, &rows, e, "isss", s->job.id, s->reg->parent,
 		   s->reg->culprit, s->bisection[0] ? s->bisection : NULL);
 	for (int i = 0; r == 0 && i < rows.n; i++) {
 		double base = db_f64(&rows, i, 3);
@@ -323,7 +323,7 @@ static void add_frame(struct source *s, uint64_t at_s)
 	json_set_str(culprit, "commit", s->reg->culprit);
 	json_set_str(culprit, "title", s->culprit.subject);
 	json_set_f64(culprit, "p", s->reg->p);
-	json_set_str(culprit, "parent", s->reg->base);
+	json_set_str(culprit, "parent", s->reg->parent);
 	json_set_str(culprit, "lives_in", config_str(cfg, "tree", s->reg->tree, "lives-in"));
 	set_new(s->out, "culprit", culprit);
 }

@@ -62,7 +62,11 @@ int comparison_values(struct db *db, const struct comparison *c, struct comparis
 		      size_t *ret_n, struct err *e);
 void comparison_values_free(struct comparison_value *v, size_t n);
 
-/** struct regression - a row; regression_done() frees it. @culprit: "" until it is known. */
+/**
+ * struct regression - a row; regression_done() frees it.
+ * @base, @head: what the comparison compared. @culprit, @parent: "" until they are known.
+ * @rel, @lo, @hi: from base to head; from parent to culprit once that is known.
+ */
 struct regression {
 	char id[9];
 	char *state;
@@ -75,6 +79,7 @@ struct regression {
 	char base[41];
 	char head[41];
 	char culprit[41];
+	char parent[41];
 	double p;
 	char *class;
 };
@@ -89,7 +94,7 @@ void regression_done(struct regression *r);
 /** regression_state() - ERR_CONFLICT when it was not in state @from. */
 int regression_state(struct db *db, const char *id, const char *from, const char *to,
 		     const char *by, const char *why, struct err *e);
-/** regression_blame() - culprit, its parent as base, and the effect between the two. */
+/** regression_blame() - culprit, its parent, and the effect between the two. */
 int regression_blame(struct db *db, const char *id, const char *culprit, double p,
 		     const char *parent, const struct comparison_effect *effect, struct err *e);
 /** regression_lock() - until the transaction ends no one else decides about @culprit. */

@@ -53,6 +53,7 @@ int regression_get(struct db *db, const char *id, struct regression *ret, struct
 	(void)snprintf(ret->base, sizeof(ret->base), "%s", db_str(&rows, 0, 10));
 	(void)snprintf(ret->head, sizeof(ret->head), "%s", db_str(&rows, 0, 11));
 	(void)snprintf(ret->culprit, sizeof(ret->culprit), "%s", db_str(&rows, 0, 12));
+	(void)snprintf(ret->parent, sizeof(ret->parent), "%s", db_str(&rows, 0, 15));
 	db_rows_done(&rows);
 	return 0;
 }

@@ -4,7 +4,7 @@ WITH r AS (SELECT * FROM regression WHERE id = $1),
 measured AS (
 	SELECT b.commit, b.id AS boot, b.machine, b.excluded, ru.id AS run, ru.n, ru.at, rm.value,
 		(r.comparison IS NULL OR b.bisection IS NULL) AS compared
-	FROM r JOIN boot b ON b.job = r.job AND b.commit IN (r.base, r.head, r.culprit)
+	FROM r JOIN boot b ON b.job = r.job AND b.commit IN (r.base, r.head, r.parent, r.culprit)
 	JOIN run ru ON ru.boot = b.id
 	JOIN run_metric rm ON rm.run = ru.id AND rm.metric = r.metric
 	WHERE b.state = 'done'
@@ -12,7 +12,11 @@ measured AS (
 side AS (
 	SELECT commit, json_build_object('mean', avg(value), 'sd', stddev_samp(value), 'n', count(*),
 		'boots', count(DISTINCT boot)) AS stats
-	FROM measured WHERE NOT excluded AND compared GROUP BY commit)
+	FROM measured WHERE NOT excluded AND compared GROUP BY commit),
+verified AS (
+	SELECT commit, json_build_object('mean', avg(value), 'sd', stddev_samp(value), 'n', count(*),
+		'boots', count(DISTINCT boot)) AS stats
+	FROM measured WHERE NOT excluded AND NOT compared GROUP BY commit)
 SELECT json_strip_nulls(json_build_object(
 	'id', r.id, 'state', r.state, 'class', r.class, 'direction', 'worse', 'tree', r.tree,
 	'branch', r.branch, 'machine', j.group_name, 'job', j.name, 'suite', j.suite,
@@ -27,13 +31,16 @@ SELECT json_strip_nulls(json_build_object(
 	'base', json_build_object('commit', r.base, 'title', cb.subject),
 	'head', json_build_object('commit', r.head, 'title', ch.subject),
 	'culprit', CASE WHEN r.culprit IS NOT NULL THEN json_build_object('commit', r.culprit,
-		'title', cc.subject, 'author', cc.author_name, 'p', r.p) END,
+		'title', cc.subject, 'author', cc.author_name, 'p', r.p,
+		'stats', (SELECT stats FROM verified WHERE commit = r.culprit)) END,
+	'parent', CASE WHEN r.parent IS NOT NULL THEN json_build_object('commit', r.parent,
+		'title', cp.subject, 'stats', (SELECT stats FROM verified WHERE commit = r.parent)) END,
 	'runners_up', (SELECT json_agg(json_build_object('commit', u->>'commit', 'p', u->'p')
 			ORDER BY (u->>'p')::float8 DESC)
 		FROM (SELECT u FROM jsonb_array_elements(CASE jsonb_typeof(b.status->'posterior')
 				WHEN 'array' THEN b.status->'posterior' ELSE '[]' END) u
 			WHERE r.culprit IS NOT NULL AND u->>'commit' <> r.culprit
-				AND jsonb_typeof(u->'p') = 'number'
+				AND jsonb_typeof(u->'p') = 'number' AND (u->>'p')::float8 >= 0.001
 			ORDER BY (u->>'p')::float8 DESC LIMIT 3) x),
 	'bisection', CASE WHEN b.id IS NOT NULL THEN json_build_object('id', b.id, 'state', b.state,
 		'good', b.good, 'bad', b.bad, 'steps', json_build_object('done',
@@ -56,6 +63,6 @@ SELECT json_strip_nulls(json_build_object(
 	'created', r.created, 'updated', r.updated))
 FROM r JOIN job j ON j.id = r.job
 	JOIN commit cb ON cb.hash = r.base JOIN commit ch ON ch.hash = r.head
-	LEFT JOIN commit cc ON cc.hash = r.culprit
+	LEFT JOIN commit cc ON cc.hash = r.culprit LEFT JOIN commit cp ON cp.hash = r.parent
 	LEFT JOIN comparison k ON k.id = r.comparison
 	LEFT JOIN bisection b ON b.regression = r.id
