@@ -5,7 +5,8 @@
 #       LINK is exactly the arrows of ARCHITECTURE.md. PURE: also -Wconversion, and a test that
 #       looks with nm at what the library calls.
 #   kb_program(NAME SOURCES ... LINK ...)        a program in bin/
-#   kb_static_program(NAME SOURCES ... LINK ...) a static program without sanitizers, for lab machines
+#   kb_static_program(NAME [FIXED] SOURCES ... LINK ...) a static program without sanitizers, for
+#       lab machines. FIXED: always at the same address, so that runs can be compared.
 #   kb_test(LABEL MODULE SOURCES ... LINK ...)   a cmocka test that ctest calls LABEL.MODULE
 
 set(CMAKE_C_STANDARD 17)
@@ -110,12 +111,16 @@ function(kb_program name)
 endfunction()
 
 function(kb_static_program name)
-	cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
+	cmake_parse_arguments(A "FIXED" "" "SOURCES;LINK" ${ARGN})
 	add_executable(${name} ${A_SOURCES})
-	set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
 	target_link_libraries(${name} PRIVATE ${A_LINK})
 	target_compile_options(${name} PRIVATE -O2)
-	target_link_options(${name} PRIVATE -static)
+	if(A_FIXED)
+		set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+		target_link_options(${name} PRIVATE -static)
+	else()
+		target_link_options(${name} PRIVATE -static-pie)
+	endif()
 	install(TARGETS ${name})
 endfunction()
 
