@@ -388,6 +388,15 @@ const char **config_all(const struct config *c, const char *section, const char 
 	return list.items;
 }
 
+size_t config_count(const char **list)
+{
+	size_t n = 0;
+
+	while (list[n])
+		n++;
+	return n;
+}
+
 const char **config_names(const struct config *c, const char *section)
 {
 	VEC(const char *) list = { 0 };

@@ -74,6 +74,9 @@ bool config_bool(const struct config *c, const char *section, const char *name, 
 const char **config_all(const struct config *c, const char *section, const char *name,
 			const char *key);
 
+/** config_count() - how many there are in what config_all() or config_names() returned. */
+size_t config_count(const char **list);
+
 /** config_names() - names of the sections [@section "NAME"] in file order; free the array only. */
 const char **config_names(const struct config *c, const char *section);
 

@@ -3,8 +3,7 @@
 
 #include "bot/base/strbuf.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <string.h>
 
 static bool tail(const unsigned char *p, size_t n)
 {
@@ -32,6 +31,33 @@ size_t utf8_length(const char *s, size_t len)
 	    (p[0] == 0xf0 && second < 0x90) || (p[0] == 0xf4 && second > 0x8f))
 		return 0;
 	return n;
+}
+
+size_t utf8_read(const char *s, size_t len, uint32_t *ret)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t n = utf8_length(s, len);
+	uint32_t c;
+
+	if (!n)
+		return 0;
+	c = n == 1 ? p[0] : p[0] & (0x7fU >> n);
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | (p[i] & 0x3fU);
+	*ret = c;
+	return n;
+}
+
+bool utf8_is_valid(const char *s)
+{
+	size_t len = strlen(s);
+
+	for (size_t n; len; s += n, len -= n) {
+		n = utf8_length(s, len);
+		if (!n)
+			return false;
+	}
+	return true;
 }
 
 char *utf8_clean(const char *s, size_t len, size_t max)

@@ -47,15 +47,6 @@ static int keep(struct built *b, const char *kind, const char *path, size_t max,
 	return r;
 }
 
-static size_t count(const char **list)
-{
-	size_t n = 0;
-
-	while (list[n])
-		n++;
-	return n;
-}
-
 /* One work folder per kconfig: builds of one recipe follow each other incrementally. */
 static int run_build(struct job_ctx *c, const struct build *row, struct build_result *ret,
 		     struct err *e)
@@ -75,7 +66,7 @@ static int run_build(struct job_ctx *c, const struct build *row, struct build_re
 		.commit = row->commit,
 		.kconfig_base = config_str(cfg, "kconfig", row->kconfig, "base"),
 		.fragments = fragments,
-		.n_fragments = count(fragments),
+		.n_fragments = config_count(fragments),
 		.target = config_str(cfg, "kconfig", row->kconfig, "target"),
 		.image = config_str(cfg, "kconfig", row->kconfig, "image"),
 		.work_dir = work,

@@ -9,15 +9,6 @@
 #include "bot/store/build.h"
 #include "bot/store/job.h"
 
-static size_t count(const char **list)
-{
-	size_t n = 0;
-
-	while (list[n])
-		n++;
-	return n;
-}
-
 int job_kconfig_hash(const struct job_ctx *c, const char *name, char ret[65], struct err *e)
 {
 	_cleanup_(freep) const char **fragments = NULL;
@@ -31,7 +22,7 @@ int job_kconfig_hash(const struct job_ctx *c, const char *name, char ret[65], st
 			       "there is no [kconfig \"%s\"] in the configuration any more", name);
 	fragments = config_all(c->config, "kconfig", name, "fragment");
 	r = build_kconfig_hash(config_str(c->config, "kconfig", name, "base"), fragments,
-			       count(fragments), ret, e);
+			       config_count(fragments), ret, e);
 	return r < 0 ? err_wrap(e, "kconfig '%s'", name) : 0;
 }
 

@@ -3,29 +3,18 @@
 
 #include "bot/base/cleanup.h"
 #include "bot/base/strbuf.h"
+#include "bot/base/utf8.h"
+#include "bot/base/visible.h"
 
-#include <glib.h>
 #include <string.h>
 
-/*
- * Characters that change how others are shown, or that cannot be seen: U+061C and the bidi
- * controls, zero width space, line and paragraph separators, word joiners, BOM, interlinear marks,
- * tag characters. U+200C and U+200D stay, names are written with them.
- */
-static bool is_hidden(gunichar c)
-{
-	return c == 0xad || c == 0x61c || c == 0x180e || c == 0x200b || c == 0x200e ||
-	       c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
-	       c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe0fff);
-}
-
-static void clean_char(struct strbuf *out, const char *s, size_t len, gunichar c)
+static void clean_char(struct strbuf *out, const char *s, size_t len, uint32_t c)
 {
 	if (c == '\t' || c == '\n' || c == '\r')
 		strbuf_addch(out, ' ');
-	else if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+	else if (visible_steers(c))
 		strbuf_addf(out, "\\x%02x", c);
-	else if (is_hidden(c))
+	else if (visible_hides(c))
 		strbuf_addf(out, "<U+%04X>", c);
 	else
 		strbuf_add(out, s, len);
@@ -34,17 +23,14 @@ static void clean_char(struct strbuf *out, const char *s, size_t len, gunichar c
 void text_clean(struct strbuf *out, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len;) {
-		/* glib takes a NUL byte for the end of the text */
-		gunichar c = s[i] ? g_utf8_get_char_validated(s + i, (gssize)(len - i)) : 0;
-		size_t n = 1;
+		uint32_t c = 0;
+		size_t n = utf8_read(s + i, len - i, &c);
 
-		if (c == (gunichar)-1 || c == (gunichar)-2) {
-			strbuf_addstr(out, "\xef\xbf\xbd");
-		} else {
-			n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+		if (n)
 			clean_char(out, s + i, n, c);
-		}
-		i += n;
+		else
+			strbuf_addstr(out, "\xef\xbf\xbd");
+		i += n ? n : 1;
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "bot/base/err.h"
 #include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
+#include "bot/base/utf8.h"
 
 #include <git2.h>
 #include <string.h>
@@ -81,27 +82,9 @@ int remote_tree_check(const char *name, struct err *e)
 		       name);
 }
 
-static bool utf8_ok(const char *s)
-{
-	const unsigned char *p = (const unsigned char *)s;
-
-	while (*p) {
-		unsigned int n = *p < 0x80 ? 0 : *p < 0xc2 ? 9 : *p < 0xe0 ? 1 : *p < 0xf0 ? 2 : 3;
-		unsigned int min = *p == 0xe0 ? 0xa0 : *p == 0xf0 ? 0x90 : 0x80;
-		unsigned int max = *p == 0xed ? 0x9f : *p == 0xf4 ? 0x8f : 0xbf;
-
-		if (n == 9 || *p > 0xf4)
-			return false;
-		for (p++; n; n--, p++, min = 0x80, max = 0xbf)
-			if (*p < min || *p > max)
-				return false;
-	}
-	return true;
-}
-
 bool remote_branch_ok(const char *name)
 {
-	return strlen(name) <= BRANCH_MAX && utf8_ok(name) && ref_ok("refs/heads/", name);
+	return strlen(name) <= BRANCH_MAX && utf8_is_valid(name) && ref_ok("refs/heads/", name);
 }
 
 int remote_pattern_check(const char *pattern, struct err *e)

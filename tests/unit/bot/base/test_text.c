@@ -94,6 +94,7 @@ static void every_character_has_its_length(void **state)
 	for (uint32_t c = 1; c <= 0x10ffff; c += c < 0x900 ? 1 : 61) {
 		char s[4];
 		size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+		uint32_t read = 0;
 
 		if (n == 1) {
 			s[0] = (char)c;
@@ -105,8 +106,12 @@ static void every_character_has_its_length(void **state)
 				s[0] = (char)(0xc0 | c >> 6);
 		}
 		assert_int_equal(utf8_length(s, n), c >= 0xd800 && c < 0xe000 ? 0 : n);
+		if (utf8_read(s, n, &read))
+			assert_int_equal(read, c);
+		else
+			assert_int_equal(utf8_length(s, n), 0);
 		for (size_t cut = 0; cut < n; cut++)
-			assert_int_equal(utf8_length(s, cut), 0);
+			assert_int_equal(utf8_read(s, cut, &read), 0);
 	}
 	assert_int_equal(utf8_length("\0", 1), 1);
 }
@@ -139,6 +144,10 @@ static void no_invalid_form_has_a_length(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(invalid); i++)
 		assert_int_equal(utf8_length(invalid[i], strlen(invalid[i])), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(invalid); i++)
+		assert_false(utf8_is_valid(invalid[i]));
+	assert_true(utf8_is_valid(""));
+	assert_true(utf8_is_valid("a\xc3\xa4\xf0\x9f\x90\xa7"));
 }
 
 static void assert_valid(const char *s)
