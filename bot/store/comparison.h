@@ -100,7 +100,7 @@ int regression_blame(struct db *db, const char *id, const char *culprit, double 
 /** regression_lock() - until the transaction ends no one else decides about @culprit. */
 int regression_lock(struct db *db, const char *culprit, struct err *e);
 
-/** regression_same() - an earlier one with this culprit, job name and metric; "" when none. */
+/** regression_same() - an earlier one with this culprit, in any tree, job or metric; "" when none. */
 int regression_same(struct db *db, const struct regression *r, const char *culprit, char ret[9],
 		    struct err *e);
 int regression_dup(struct db *db, const char *id, const char *of, struct err *e);

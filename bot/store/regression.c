@@ -101,8 +101,7 @@ int regression_same(struct db *db, const struct regression *r, const char *culpr
 	struct db_rows rows = { 0 };
 	int rc;
 
-	rc = db_run(db, SQL_REGRESSION_OF_CULPRIT, &rows, e, "sisss", r->tree, r->job, r->metric,
-		    culprit, r->id);
+	rc = db_run(db, SQL_REGRESSION_OF_CULPRIT, &rows, e, "ss", culprit, r->id);
 	if (rc < 0)
 		return rc;
 	(void)snprintf(ret, 9, "%s", rows.n ? db_str(&rows, 0, 0) : "");
