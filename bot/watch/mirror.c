@@ -183,7 +183,7 @@ int mirror_heads(struct mirror *m, const char *tree, const char *const *branches
 	while ((r = git_reference_next(&ref, it)) == 0) {
 		_cleanup_(git_reference_freep) git_reference *owned = ref;
 		_cleanup_(git_object_freep) git_object *commit = NULL;
-		const char *branch = git_reference_name(ref) + strlen(glob) - 1;
+		const char *branch = git_reference_name(owned) + strlen(glob) - 1;
 		struct mirror_head head = { 0 };
 
 		if (branches && !remote_patterns_match(branches, branch))

@@ -57,7 +57,7 @@ static volatile sig_atomic_t stop_signal;
 #define PARK_WAITS_MS 2000
 static unsigned parked;
 
-static void vsay(const char *fmt, va_list ap)
+static __attribute__((format(printf, 1, 0))) void vsay(const char *fmt, va_list ap)
 {
 	char text[512];
 	int err = errno;

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-static char *one_text(const char *fmt, va_list ap)
+static __attribute__((format(printf, 1, 0))) char *one_text(const char *fmt, va_list ap)
 {
 	struct strbuf sql = STRBUF_INIT;
 	struct db_rows rows = { 0 };
