@@ -111,7 +111,7 @@ static const char *const pages[] = {
 	"/trees/linus",
 	"/trees/broken",
 	"/trees/evil%3Cb%3E",
-	"/commit/" H_CULP,
+	("/commit/" H_CULP),
 	"/commit/44444444",
 	"/commit/55555555",
 	"/about",

@@ -227,8 +227,8 @@ static void a_known_report_is_one_regression_and_noise_gets_no_verdict(void **st
 {
 	static const char *const noise[] = {
 		"numa-meminfo.node0.Shmem", "numa-vmstat.node0.nr_shmem",
-		"perf-sched.sch_delay.max.ms.irqentry_exit_to_user_mode."
-		"asm_sysvec_reschedule_ipi.[unknown]",
+		("perf-sched.sch_delay.max.ms.irqentry_exit_to_user_mode."
+		 "asm_sysvec_reschedule_ipi.[unknown]"),
 		"perf-sched.wait_and_delay.count.pipe_read.vfs_read.ksys_read.do_syscall_64"
 	};
 	struct runs base = { 0 }, head = { 0 };

@@ -167,8 +167,8 @@ static void hostile_subjects_stay_text(void **state)
 		".\r\n.\r\nQUIT",
 		"\xe2\x80\xa8line\xe2\x80\xa9",
 		"\xf0\x9f\x90\xa7 penguin",
-		"a\x1f"
-		"b",
+		("a\x1f"
+		 "b"),
 		"#kperfbot stop",
 	};
 
