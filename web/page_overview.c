@@ -85,13 +85,12 @@ static void tree_row(struct html *h, const json_t *t)
 	html_elf(h, "td", "num", "%lld",
 		 (long long)json_i64(r, "micro", 0) + (long long)json_i64(r, "unknown", 0));
 	html_div(h, "td", "wide");
-	if (json_i64(t, "failures", 0) > 0 || json_str(t, "last_error", NULL)) {
+	if (json_i64(t, "failures", 0) > 0)
 		part_state(h, "failed");
-		html_text(h, " ");
-		html_short(h, json_str(t, "last_error", ""), 120);
-	} else {
+	else
 		part_age(h, json_str(t, "last_ok", NULL));
-	}
+	html_text(h, " ");
+	html_short(h, json_str(t, "last_error", ""), 120);
 	html_close(h);
 	html_close(h);
 }

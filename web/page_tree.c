@@ -22,10 +22,12 @@ static void facts(struct html *h, const json_t *j)
 	html_close(h);
 	if (json_str(j, "last_error", NULL)) {
 		fact(h, "Trouble");
-		part_state(h, "failed");
-		html_textf(h, " %d times in a row, last ", (int)json_i64(j, "failures", 0));
-		part_age(h, json_str(j, "last_try", NULL));
-		html_text(h, ": ");
+		if (json_i64(j, "failures", 0)) {
+			part_state(h, "failed");
+			html_textf(h, " %d times in a row, last ", (int)json_i64(j, "failures", 0));
+			part_age(h, json_str(j, "last_try", NULL));
+			html_text(h, ": ");
+		}
 		html_short(h, json_str(j, "last_error", ""), 500);
 		html_close(h);
 	}

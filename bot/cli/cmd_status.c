@@ -22,9 +22,11 @@ static void trees(const struct cli *cli, const json_t *j)
 			json_str(t, "last_ok", "never"));
 		if (json_str(t, "last_error", NULL)) {
 			cli_out("    ");
-			cli_state(cli, "failed", 0);
-			cli_out(" %lld times: %.200s\n", (long long)json_i64(t, "failures", 0),
-				json_str(t, "last_error", ""));
+			if (json_i64(t, "failures", 0)) {
+				cli_state(cli, "failed", 0);
+				cli_out(" %lld times: ", (long long)json_i64(t, "failures", 0));
+			}
+			cli_out("%.200s\n", json_str(t, "last_error", ""));
 		}
 		json_array_foreach (heads, k, b)
 			cli_out("    %-20s %.12s %.60s%s\n", json_str(b, "branch", ""),

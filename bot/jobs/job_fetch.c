@@ -26,6 +26,7 @@ struct found {
 	size_t n;
 	double poll_s;
 	char *missing;
+	bool missing_new;
 };
 
 static int plan_work(struct found *f, const struct mirror_event *ev, struct err *e)
@@ -61,10 +62,9 @@ static int store_event(struct found *f, const struct mirror_event *ev, struct er
 static int store_found(struct db *db, void *arg, struct err *e)
 {
 	struct found *f = arg;
-	int failures;
 	int r;
 
-	r = tree_fetched(db, f->tree, NULL, &failures, e);
+	r = tree_looked_at(db, f->tree, f->missing, &f->missing_new, e);
 	for (size_t i = 0; r == 0 && i < f->n; i++)
 		r = store_event(f, &f->events[i], e);
 	FAILPOINT("fetch.before_commit");
@@ -131,7 +131,9 @@ static int look(struct found *f, const struct mirror_tree *t, struct err *e)
 	if (r < 0)
 		return r;
 	if (fetched.missing)
-		f->missing = xasprintf("no branch '%s'", fetched.missing);
+		f->missing = xasprintf("no branch '%s' there; branch in [tree \"%s\"] is a name as "
+				       "'git branch -r' prints it, * stands for any text",
+				       fetched.missing, t->name);
 	if (fetched.note)
 		log_warn("mirror upkeep failed, going on", lf_str("TREE", t->name),
 			 lf_str("ERROR", fetched.note));
@@ -182,6 +184,9 @@ int job_fetch(struct job_ctx *c, struct err *e)
 				 lf_str("STATE", mirror_event_kind_name(f.events[i].kind)),
 				 lf_str("COMMIT", f.events[i].new_hash));
 		r = db_tx(c->db, store_found, &f, e);
+		if (r == 0 && f.missing && f.missing_new)
+			log_warn("a branch is not there, watching the others", lf_str("TREE", name),
+				 lf_str("ERROR", f.missing));
 	}
 	mirror_events_free(f.events, f.n);
 	free(f.missing);

@@ -20,6 +20,19 @@ int tree_sync(struct db *db, const struct config *c, struct err *e)
 	return r;
 }
 
+int tree_looked_at(struct db *db, const char *tree, const char *odd, bool *ret_new, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r;
+
+	r = db_run_one(db, SQL_TREE_LOOKED_AT, &rows, e, "ss", tree, odd);
+	if (r < 0)
+		return r;
+	*ret_new = db_bool(&rows, 0, 0);
+	db_rows_done(&rows);
+	return 0;
+}
+
 int tree_fetched(struct db *db, const char *tree, const char *why, int *ret_failures, struct err *e)
 {
 	struct db_rows rows = { 0 };

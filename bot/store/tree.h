@@ -2,6 +2,7 @@
 /* Trees, their heads and what happened to them; commits met. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,12 @@ struct err;
 
 /** tree_sync() - make the rows of all [tree] sections. */
 int tree_sync(struct db *db, const struct config *c, struct err *e);
+
+/**
+ * tree_looked_at() - the tree was fetched, but @odd (or NULL) a person should know, such as a branch
+ * that is not there; shown with the tree until the next fetch. @ret_new: was it not so before?
+ */
+int tree_looked_at(struct db *db, const char *tree, const char *odd, bool *ret_new, struct err *e);
 
 /** tree_fetched() - @why NULL: fetched; else why not. @ret_failures: failures in a row. */
 int tree_fetched(struct db *db, const char *tree, const char *why, int *ret_failures,

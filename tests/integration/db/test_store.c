@@ -257,6 +257,7 @@ static void trees_count_failures_and_keep_their_heads(void **state)
 	struct err e = { 0 };
 	size_t n = 9;
 	int failures = 9;
+	bool fresh;
 
 	(void)state;
 	assert_ok(tree_sync(pg_db(), c, &e), &e);
@@ -270,6 +271,12 @@ static void trees_count_failures_and_keep_their_heads(void **state)
 	assert_ok(tree_fetched(pg_db(), "t", NULL, &failures, &e), &e);
 	assert_int_equal(failures, 0);
 	assert_err(tree_fetched(pg_db(), "none", NULL, &failures, &e), ERR_NOENT, &e);
+	assert_ok(tree_looked_at(pg_db(), "t", "no branch 'x'", &fresh, &e), &e);
+	assert_true(fresh);
+	assert_ok(tree_looked_at(pg_db(), "t", "no branch 'x'", &fresh, &e), &e);
+	assert_false(fresh);
+	assert_ok(tree_looked_at(pg_db(), "t", NULL, &fresh, &e), &e);
+	assert_true(fresh);
 	assert_ok(tree_event(pg_db(), "t", "b", "first", NULL, H1, &e), &e);
 	assert_ok(tree_event(pg_db(), "t", "a/x", "new", NULL, H1, &e), &e);
 	assert_ok(tree_event(pg_db(), "t", "b", "forced", H1, H2, &e), &e);
