@@ -143,3 +143,16 @@ void *xreallocarray(void *p, size_t n, size_t size)
 		abort();
 	return q;
 }
+
+const char *probability_text(char buf[PROBABILITY_TEXT], double p)
+{
+	if (!(p >= 0 && p <= 1))
+		(void)snprintf(buf, PROBABILITY_TEXT, "-");
+	else if (p >= 0.9995)
+		(void)snprintf(buf, PROBABILITY_TEXT, ">0.999");
+	else if (p < 0.0005)
+		(void)snprintf(buf, PROBABILITY_TEXT, "<0.001");
+	else
+		(void)snprintf(buf, PROBABILITY_TEXT, "%.3f", p);
+	return buf;
+}

@@ -48,3 +48,12 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** xcalloc(), xreallocarray() - allocate (zeroed) or abort; overflow of n * size aborts too. */
 void *xcalloc(size_t n, size_t size);
 void *xreallocarray(void *p, size_t n, size_t size);
+
+/** PROBABILITY_TEXT - bytes that probability_text() needs. */
+#define PROBABILITY_TEXT 16
+
+/**
+ * probability_text() - "0.995"; ">0.999" and "<0.001" where three digits would say certainty, which
+ * no measurement gives; "-" for NaN. Return: @buf.
+ */
+const char *probability_text(char buf[PROBABILITY_TEXT], double p);

@@ -166,6 +166,7 @@ static void add_commands(struct source *s, const json_t *facts)
 	json_t *repro = json_object();
 	json_t *list = json_array();
 	const json_t *commands = json_object_get(facts, "commands");
+	_cleanup_(freep) char *note = NULL;
 
 	for (size_t i = 0; i < json_array_size(commands); i++) {
 		const json_t *argv = json_array_get(commands, i);
@@ -177,7 +178,8 @@ static void add_commands(struct source *s, const json_t *facts)
 		(void)json_array_append_new(list, json_string(strbuf_str(&line)));
 	}
 	set_new(repro, "commands", list);
-	json_set_str(repro, "note", "programs of kperfbot's bundled suite");
+	note = xasprintf("kperfbot's bundled programs, options as in %s", s->job.suite);
+	json_set_str(repro, "note", note);
 	if (json_array_size(list))
 		set_new(s->out, "reproduce", repro);
 	else

@@ -126,7 +126,11 @@ static void add_headers(struct strbuf *out, const struct compose_input *in, cons
 	add_thread(out, in);
 	wire_header(out, "Auto-Submitted", "auto-generated");
 	strbuf_reset(&b);
-	strbuf_addf(&b, "<mailto:kperfbot+stop@%s?subject=stop>", in->host);
+	/* Where no program reads answers, a person must. */
+	if (in->replies || !in->contact)
+		strbuf_addf(&b, "<mailto:kperfbot+stop@%s?subject=stop>", in->host);
+	else
+		strbuf_addf(&b, "<mailto:%s?subject=stop>", in->contact);
 	wire_header(out, "List-Unsubscribe", b.s);
 	wire_header(out, "X-Kperfbot-Id", in->id);
 	wire_header(out, "X-Kperfbot-Kind", kind);

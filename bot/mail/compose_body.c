@@ -11,6 +11,7 @@
 #define PROSE  72
 #define INDENT "        "
 
+#define TITLE_ROOM 54
 #define PARAMS_MAX 10
 #define FACTS_MAX  6
 #define STEPS_MAX  3
@@ -81,7 +82,10 @@ void compose_add_lead(const struct compose_text *t)
 	strbuf_addf(&text, "%s %s by %s (%s) at", in->metric, c->rel < 0 ? "fell" : "rose",
 		    compose_pct(pct, c->rel, compose_decimals(c), false), strbuf_str(&facts));
 	compose_wrap(t->out, "", "", strbuf_str(&text), PROSE);
-	strbuf_addf(t->out, "\n  commit %.12s (\"%s\")\n", in->culprit.commit, in->culprit.title);
+	/* Around the hash and the quotes a title has 54 columns in a line of 80. */
+	strbuf_addf(t->out, "\n  commit %.12s%s(\"%s\")\n", in->culprit.commit,
+		    text_width(in->culprit.title) > TITLE_ROOM ? "\n         " : " ",
+		    in->culprit.title);
 	strbuf_reset(&text);
 	strbuf_addf(&text, "%s%s%s", in->tree, in->branch ? " " : "", in->branch ? in->branch : "");
 	if (in->tested_as)
@@ -358,7 +362,11 @@ static void add_step(struct strbuf *out, const struct compose_step *s)
 	if (!isnan(s->rel))
 		(void)compose_pct(rel, s->rel, 1, true);
 	if (!isnan(s->p_bad))
-		(void)snprintf(p, sizeof(p), s->p_bad >= 0.995 ? ">0.99" : "%.2f", s->p_bad);
+		(void)snprintf(p, sizeof(p),
+			       s->p_bad >= 0.995  ? ">0.99"
+			       : s->p_bad < 0.005 ? "<0.01"
+						  : "%.2f",
+			       s->p_bad);
 	if (!isnan(s->left))
 		(void)snprintf(left, sizeof(left), "%.1f", s->left);
 	if (s->skip)
@@ -388,6 +396,14 @@ static void result_text(const struct compose_text *t, struct strbuf *b)
 	}
 }
 
+/* A tag is shown whole, a hash as elsewhere. */
+static int shown_len(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n == 40 && strspn(name, "0123456789abcdef") == n ? 12 : (int)n;
+}
+
 void compose_add_bisection(const struct compose_text *t)
 {
 	const struct compose_input *in = t->in;
@@ -396,7 +412,8 @@ void compose_add_bisection(const struct compose_text *t)
 
 	result_text(t, &result);
 	if (in->good && in->bad)
-		strbuf_addf(&b, "%s" NBSP "(good) .. %s" NBSP "(bad)", in->good, in->bad);
+		strbuf_addf(&b, "%.*s" NBSP "(good) .. %.*s" NBSP "(bad)", shown_len(in->good),
+			    in->good, shown_len(in->bad), in->bad);
 	add_count(&b, in->commits, "commit", "commits");
 	add_count(&b, in->steps_done, "step", "steps");
 	if (b.len && in->steps.len)
@@ -507,8 +524,8 @@ void compose_add_footer(const struct compose_text *t)
 		compose_line(t->out, "To get no more mail: #kperfbot stop, or %s/stop", in->url);
 	else if (in->replies)
 		compose_line(t->out, "To get no more mail: #kperfbot stop");
-	else if (in->url)
-		compose_line(t->out, "To get no more mail: %s/stop", in->url);
+	else if (in->contact)
+		compose_line(t->out, "To get no more mail, write to %s", in->contact);
 	if (in->contact)
 		compose_line(t->out, "A program wrote this and can err; people: %s", in->contact);
 	else

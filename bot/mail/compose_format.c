@@ -103,10 +103,9 @@ const char *compose_mean(char *buf, double v)
 
 const char *compose_probability(char *buf, double p)
 {
-	if (p >= 0.9995)
-		(void)snprintf(buf, COMPOSE_NUMBER, ">0.999");
-	else
-		(void)snprintf(buf, COMPOSE_NUMBER, "%.3f", p);
+	char text[PROBABILITY_TEXT];
+
+	(void)snprintf(buf, COMPOSE_NUMBER, "%s", probability_text(text, p));
 	return buf;
 }
 

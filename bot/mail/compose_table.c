@@ -53,6 +53,9 @@ static void side_text(char *buf, size_t size, const struct compose_side *s)
 		double rel = fabs(s->sd / s->mean);
 
 		(void)compose_pct(sd, rel, rel < 0.0995 ? 1 : 0, false);
+		/* ".02%" where "0.0%" would say that there is none */
+		if (rel > 0 && rel < 0.0005)
+			(void)snprintf(sd, sizeof(sd), ".%02d%%", (int)fmax(1, round(rel * 1e4)));
 	}
 	(void)snprintf(buf, size, "%8s %4s", mean, sd);
 }

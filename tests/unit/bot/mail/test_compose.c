@@ -266,6 +266,38 @@ static void reports_times_that_rise(void **state)
 	compose_mail_done(&m);
 }
 
+static void where_no_program_reads_answers_a_person_is_named(void **state)
+{
+	json_t *root = load("report.json");
+	struct compose_mail m;
+
+	(void)state;
+	json_object_set_new(root, "replies", json_false());
+	m = compose(root);
+	assert_non_null(strstr(m.bytes, "List-Unsubscribe: <mailto:lab@perf.example.org?"));
+	assert_non_null(strstr(m.bytes, "To get no more mail, write to lab@perf.example.org\r\n"));
+	assert_null(strstr(m.bytes, "/stop"));
+	compose_mail_done(&m);
+}
+
+static void hashes_and_long_titles_keep_to_the_width(void **state)
+{
+	json_t *root = load("report.json");
+	json_t *b = json_object_get(root, "bisection");
+	struct compose_mail m;
+
+	(void)state;
+	json_object_set_new(b, "good", json_string("74d987cec08f2606ea50a40b85823bcb9202fa03"));
+	json_object_set_new(json_object_get(root, "culprit"), "title",
+			    json_string("mm/demo: watch how often faults come next to each other"));
+	m = compose(root);
+	assert_non_null(strstr(m.bytes, "Bisect  74d987cec08f (good) .. "));
+	assert_non_null(strstr(m.bytes,
+			       "\r\n  commit 4d1c7e90ab12\r\n         (\"mm/demo: watch how often "
+			       "faults come next to each other\")\r\n"));
+	compose_mail_done(&m);
+}
+
 static void replies_keep_their_thread(void **state)
 {
 	json_t *root = load("report.json");
@@ -425,6 +457,8 @@ int main(void)
 		cmocka_unit_test(a_nul_and_a_long_subject_are_cut),
 		cmocka_unit_test(too_much_evidence_is_shortened),
 		cmocka_unit_test(reports_times_that_rise),
+		cmocka_unit_test(where_no_program_reads_answers_a_person_is_named),
+		cmocka_unit_test(hashes_and_long_titles_keep_to_the_width),
 		cmocka_unit_test(replies_keep_their_thread),
 		cmocka_unit_test(refuses_input_that_is_not_right),
 		cmocka_unit_test(gates_hold_back_doubtful_reports),
