@@ -42,7 +42,7 @@ static void regression_row(struct html *h, const json_t *r)
 	part_state(h, json_str(r, "state", ""));
 	html_close(h);
 	change_cell(h, json_object_get(r, "effect"));
-	td(h);
+	html_div(h, "td", "wide");
 	html_text(h, json_str(json_object_get(r, "metric"), "name", ""));
 	html_open(h, "br");
 	html_div(h, "span", "dim");

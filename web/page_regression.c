@@ -90,8 +90,18 @@ static void facts(struct html *h, const json_t *j)
 	html_close(h);
 }
 
+static void numbered_link(struct html *h, const char *folder, int64_t n, const char *file,
+			  const char *text)
+{
+	html_open(h, "a");
+	html_attrf(h, "href", "/%s/%lld/%s", folder, (long long)n, file);
+	html_text(h, text);
+	html_close(h);
+}
+
 static void side_row(struct html *h, const char *name, const json_t *commit, const json_t *s)
 {
+	int64_t build = json_i64(s, "build", 0);
 	double mean = json_f64(s, "mean", NAN), sd = json_f64(s, "sd", NAN);
 
 	html_open(h, "tr");
@@ -109,6 +119,13 @@ static void side_row(struct html *h, const char *name, const json_t *commit, con
 		html_textf(h, "%.2f%%", 100 * sd / fabs(mean));
 	else
 		html_text(h, "\xe2\x80\x93");
+	html_close(h);
+	td(h);
+	if (build) {
+		numbered_link(h, "builds", build, "config.txt", "config");
+		html_text(h, " ");
+		numbered_link(h, "builds", build, "log.txt", "build log");
+	}
 	html_close(h);
 	html_close(h);
 }
@@ -137,10 +154,9 @@ static void run_rows(struct html *h, const json_t *j)
 		part_time(h, json_str(r, "at", NULL));
 		html_close(h);
 		td(h);
-		html_open(h, "a");
-		html_attrf(h, "href", "/runs/%lld/raw.txt", (long long)json_i64(r, "run", 0));
-		html_text(h, "raw");
-		html_close(h);
+		numbered_link(h, "runs", json_i64(r, "run", 0), "raw.txt", "raw");
+		html_text(h, " ");
+		numbered_link(h, "boots", json_i64(r, "boot", 0), "console.txt", "console");
 		html_close(h);
 		html_close(h);
 	}
@@ -164,7 +180,8 @@ static void runs(struct html *h, const json_t *j)
 	html_text(h, ".");
 	html_close(h);
 	plot_runs(h, j);
-	table_begin(h, "Base and head", "Side|Commit|>Runs|>Boots|>Mean|>Standard deviation");
+	table_begin(h, "Measured sides",
+		    "Side|Commit|>Runs|>Boots|>Mean|>Standard deviation|Kernel");
 	side_row(h, "base", json_object_get(j, "base"), json_object_get(effect, "base"));
 	side_row(h, "head", json_object_get(j, "head"), json_object_get(effect, "head"));
 	if (parent)

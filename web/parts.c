@@ -298,13 +298,9 @@ void part_value(struct html *h, double v)
 
 void part_p(struct html *h, double p)
 {
-	/* Nothing is known for sure. */
-	if (p > 0.9995)
-		html_text(h, ">0.999");
-	else if (isfinite(p))
-		html_textf(h, "%.3f", p);
-	else
-		html_text(h, "\xe2\x80\x93");
+	char buf[PROBABILITY_TEXT];
+
+	html_text(h, isfinite(p) ? probability_text(buf, p) : "\xe2\x80\x93");
 }
 
 void part_params(struct html *h, const json_t *params)

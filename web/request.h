@@ -126,6 +126,7 @@ int serve_style(struct request *q, struct err *e);
 int serve_healthz(struct request *q, struct err *e);
 int serve_readyz(struct request *q, struct err *e);
 int serve_build_log(struct request *q, struct err *e);
+int serve_build_config(struct request *q, struct err *e);
 int serve_boot_console(struct request *q, struct err *e);
 int serve_run_raw(struct request *q, struct err *e);
 int serve_bisect_post(struct request *q, struct err *e);

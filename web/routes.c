@@ -22,10 +22,13 @@ static const struct route routes[] = {
 	{ "GET", "/trees/:s", "", .forms = BOTH, .load = load_tree, .render = render_tree },
 	{ "GET", "/commit/:h", "", .forms = BOTH, .load = load_commit, .render = render_commit },
 	{ "GET", "/builds/:n/log.txt", "", .serve = serve_build_log },
+	{ "GET", "/builds/:n/config.txt", "", .serve = serve_build_config },
 	{ "GET", "/boots/:n/console.txt", "", .serve = serve_boot_console },
 	{ "GET", "/runs/:n/raw.txt", "", .serve = serve_run_raw },
 	{ "GET", "/about", "", .forms = BOTH, .load = load_about, .render = render_about },
 	{ "GET", "/stop", "", .forms = BOTH, .load = load_about, .render = render_stop },
+	/* Where the types of problem objects point. */
+	{ "GET", "/help/api", "", .forms = BOTH, .load = load_about, .render = render_about },
 	{ "GET", "/style.css", "", .serve = serve_style, .plain = true },
 	{ "GET", "/healthz", "", .serve = serve_healthz, .plain = true },
 	{ "GET", "/readyz", "", .serve = serve_readyz, .plain = true },

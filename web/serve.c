@@ -50,6 +50,11 @@ static int serve_log(struct request *q, enum page_log kind, struct err *e)
 	return r < 0 ? r : open_artefact(q, hash, e);
 }
 
+int serve_build_config(struct request *q, struct err *e)
+{
+	return serve_log(q, PAGE_BUILD_CONFIG, e);
+}
+
 int serve_build_log(struct request *q, struct err *e)
 {
 	return serve_log(q, PAGE_BUILD_LOG, e);

@@ -3,6 +3,7 @@
 #include "bot/base/file.h"
 #include "bot/base/log.h"
 #include "bot/base/loop.h"
+#include "bot/base/strbuf.h"
 #include "bot/db/db.h"
 #include "bot/store/token.h"
 #include "web/db_pool.h"
@@ -100,15 +101,31 @@ static int check_framing(struct request *q, struct err *e)
 	return 0;
 }
 
+/* ",a,b," is for strstr(), "a, b" for people. */
+static char *known_keys(const char *query)
+{
+	struct strbuf b = STRBUF_INIT;
+
+	for (const char *p = query + 1; p[0] && p[1]; p++)
+		strbuf_addf(&b, *p == ',' ? "%c " : "%c", *p);
+	return strbuf_take(&b);
+}
+
 static int check_query(const struct request *q, struct err *e)
 {
+	_cleanup_(freep) char *known = NULL;
+
 	for (size_t i = 0; i < q->url.n; i++) {
 		_cleanup_(freep) char *key = xasprintf(",%s,", q->url.keys[i]);
 
 		if (!strchr(q->url.keys[i], ',') && strstr(q->route->query, key))
 			continue;
-		return err_set(e, ERR_PARSE, "query key '%s' is not known here; there is %s",
-			       q->url.keys[i], q->route->query[0] ? q->route->query + 1 : "none");
+		if (!q->route->query[0])
+			return err_set(e, ERR_PARSE, "query key '%s' is not known here; none is",
+				       q->url.keys[i]);
+		known = known_keys(q->route->query);
+		return err_set(e, ERR_PARSE, "query key '%s' is not known here; known: %s",
+			       q->url.keys[i], known);
 	}
 	return 0;
 }

@@ -83,6 +83,7 @@ void cli_regression_line(const struct cli *cli, const json_t *r)
 {
 	const json_t *culprit = json_object_get(r, "culprit");
 	const json_t *effect = json_object_get(r, "effect");
+	char p[PROBABILITY_TEXT];
 
 	cli_out("%-9s ", json_str(r, "id", ""));
 	cli_state(cli, json_str(r, "state", ""), 12);
@@ -90,7 +91,8 @@ void cli_regression_line(const struct cli *cli, const json_t *r)
 		json_str(json_object_get(r, "metric"), "name", ""), json_str(r, "tree", ""),
 		json_str(r, "branch", ""));
 	if (culprit)
-		cli_out("  %.12s %.60s  P=%.3f", json_str(culprit, "commit", ""),
-			json_str(culprit, "title", ""), json_f64(culprit, "p", NAN));
+		cli_out("  %.12s %.60s  P=%s", json_str(culprit, "commit", ""),
+			json_str(culprit, "title", ""),
+			probability_text(p, json_f64(culprit, "p", NAN)));
 	cli_out("\n");
 }

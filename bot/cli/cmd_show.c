@@ -27,6 +27,7 @@ static void show_regression(const struct cli *cli, const json_t *j)
 	const json_t *effect = json_object_get(j, "effect"),
 		     *culprit = json_object_get(j, "culprit");
 	const json_t *history = json_object_get(j, "history"), *h;
+	char p[PROBABILITY_TEXT];
 	size_t i;
 
 	cli_out("%s ", json_str(j, "id", ""));
@@ -40,8 +41,9 @@ static void show_regression(const struct cli *cli, const json_t *j)
 	side("base", json_object_get(j, "base"), json_object_get(effect, "base"));
 	side("head", json_object_get(j, "head"), json_object_get(effect, "head"));
 	if (culprit)
-		cli_out("culprit   %.12s %.60s  P=%.3f\n", json_str(culprit, "commit", ""),
-			json_str(culprit, "title", ""), json_f64(culprit, "p", NAN));
+		cli_out("culprit   %.12s %.60s  P=%s\n", json_str(culprit, "commit", ""),
+			json_str(culprit, "title", ""),
+			probability_text(p, json_f64(culprit, "p", NAN)));
 	if (json_str(j, "bisect", NULL))
 		cli_out("bisection %s\n", json_str(j, "bisect", ""));
 	json_array_foreach (history, i, h)

@@ -526,6 +526,8 @@ void compose_add_footer(const struct compose_text *t)
 		compose_line(t->out, "To get no more mail: #kperfbot stop");
 	else if (in->contact)
 		compose_line(t->out, "To get no more mail, write to %s", in->contact);
+	else if (in->url)
+		compose_line(t->out, "To get no more mail: %s/stop", in->url);
 	if (in->contact)
 		compose_line(t->out, "A program wrote this and can err; people: %s", in->contact);
 	else

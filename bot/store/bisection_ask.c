@@ -64,6 +64,18 @@ static bool job_fits(const struct config *c, const char *job, const struct bisec
 	return fits;
 }
 
+/* Is the field found wrong already? Then it is not missing as well. */
+static bool has_problem(const json_t *problems, const char *pointer)
+{
+	const json_t *p;
+	size_t i;
+
+	json_array_foreach (problems, i, p)
+		if (!strcmp(json_str(p, "pointer", ""), pointer))
+			return true;
+	return false;
+}
+
 /* The job by name or by suite and params; NULL and a problem when there is none. */
 static const char *find_job(const struct config *c, const struct bisection_ask *a, json_t *problems)
 {
@@ -71,6 +83,8 @@ static const char *find_job(const struct config *c, const struct bisection_ask *
 	const char *found = NULL;
 	bool suite_known = false;
 
+	if (has_problem(problems, "/job") || has_problem(problems, "/suite"))
+		return NULL;
 	if (!a->job && !a->suite) {
 		add_choices(ask_problem(problems, "/job", "required",
 					"say which job, or suite and params"),
@@ -152,6 +166,8 @@ static int check_tree(struct db *db, const struct config *c, const char *tree, b
 	int r;
 
 	*ret_known = false;
+	if (has_problem(problems, "/tree"))
+		return 0;
 	if (!tree || !config_has(c, "tree", tree)) {
 		add_choices(
 			tree ? ask_problem(problems, "/tree", "unknown_tree", "no tree '%s'", tree)
@@ -257,9 +273,9 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 	r = check_tree(db, config, ask->tree, &tree_known, problems, e);
 	if (r < 0)
 		return r;
-	if (!ask->good)
+	if (!ask->good && !has_problem(problems, "/good"))
 		ask_problem(problems, "/good", "required", "say which commit is good");
-	if (!ask->bad)
+	if (!ask->bad && !has_problem(problems, "/bad"))
 		ask_problem(problems, "/bad", "required", "say which commit is bad");
 	ret->job = find_job(config, ask, problems);
 	if (ret->job)

@@ -199,6 +199,7 @@ int page_log(struct db *db, enum page_log kind, int64_t id, char ret[65], struct
 		const char *what;
 	} kinds[] = {
 		[PAGE_BUILD_LOG] = { SQL_API_BUILD_LOG, "log of build" },
+		[PAGE_BUILD_CONFIG] = { SQL_API_BUILD_CONFIG, "configuration of build" },
 		[PAGE_BOOT_CONSOLE] = { SQL_API_BOOT_CONSOLE, "console of boot" },
 		[PAGE_RUN_RAW] = { SQL_API_RUN_RAW, "output of run" },
 	};
@@ -217,6 +218,7 @@ int page_log(struct db *db, enum page_log kind, int64_t id, char ret[65], struct
 static void log_step(struct strbuf *b, const json_t *s)
 {
 	double rel = json_f64(s, "rel", NAN), p = json_f64(s, "p_bad", NAN);
+	char text[PROBABILITY_TEXT];
 
 	strbuf_addf(b, "%4d  %.12s  %-6s", (int)json_i64(s, "n", 0), json_str(s, "commit", ""),
 		    json_str(s, "verdict", ""));
@@ -224,10 +226,7 @@ static void log_step(struct strbuf *b, const json_t *s)
 		strbuf_addf(b, "  %7s", "-");
 	else
 		strbuf_addf(b, "  %+6.1f%%", rel * 100);
-	if (isnan(p))
-		strbuf_addf(b, "  %6s", "-");
-	else
-		strbuf_addf(b, "  %6.3f", p);
+	strbuf_addf(b, "  %6s", probability_text(text, p));
 	strbuf_addf(b, "  %5d  %4d  %12.1f  %5.0f s", (int)json_i64(s, "boots", 0),
 		    (int)json_i64(s, "runs", 0), json_f64(s, "left", NAN),
 		    json_f64(s, "took_s", NAN));
@@ -241,6 +240,7 @@ void page_bisection_log(const json_t *j, struct strbuf *b)
 	const json_t *range = json_object_get(j, "resolved");
 	const json_t *log = json_object_get(j, "log");
 	const json_t *result = json_object_get(j, "result");
+	char text[PROBABILITY_TEXT];
 	const json_t *s;
 	size_t i;
 
@@ -258,8 +258,9 @@ void page_bisection_log(const json_t *j, struct strbuf *b)
 	if (!json_is_object(result))
 		return;
 	if (json_str(result, "culprit", NULL))
-		strbuf_addf(b, "# first bad commit %s P=%.3f %s\n", json_str(result, "culprit", ""),
-			    json_f64(result, "p", NAN), json_str(j, "culprit_title", ""));
+		strbuf_addf(b, "# first bad commit %s P=%s %s\n", json_str(result, "culprit", ""),
+			    probability_text(text, json_f64(result, "p", NAN)),
+			    json_str(j, "culprit_title", ""));
 	if (json_str(result, "text", NULL))
 		strbuf_addf(b, "# %s\n", json_str(result, "text", ""));
 }

@@ -45,6 +45,7 @@ int page_mails(struct db *db, const char *regression, json_t **ret, struct err *
 
 enum page_log {
 	PAGE_BUILD_LOG,
+	PAGE_BUILD_CONFIG,
 	PAGE_BOOT_CONSOLE,
 	PAGE_RUN_RAW
 };

@@ -2,7 +2,7 @@
 -- One regression with its runs, metrics, mails and history. $1 id. Columns: json. No row: no such id.
 WITH r AS (SELECT * FROM regression WHERE id = $1),
 measured AS (
-	SELECT b.commit, b.id AS boot, b.machine, b.excluded, ru.id AS run, ru.n, ru.at, rm.value,
+	SELECT b.commit, b.id AS boot, b.build, b.machine, b.excluded, ru.id AS run, ru.n, ru.at, rm.value,
 		(r.comparison IS NULL OR b.bisection IS NULL) AS compared
 	FROM r JOIN boot b ON b.job = r.job AND b.commit IN (r.base, r.head, r.parent, r.culprit)
 	JOIN run ru ON ru.boot = b.id
@@ -11,11 +11,11 @@ measured AS (
 	ORDER BY ru.at, ru.id LIMIT 2000),
 side AS (
 	SELECT commit, json_build_object('mean', avg(value), 'sd', stddev_samp(value), 'n', count(*),
-		'boots', count(DISTINCT boot)) AS stats
+		'boots', count(DISTINCT boot), 'build', max(build)) AS stats
 	FROM measured WHERE NOT excluded AND compared GROUP BY commit),
 verified AS (
 	SELECT commit, json_build_object('mean', avg(value), 'sd', stddev_samp(value), 'n', count(*),
-		'boots', count(DISTINCT boot)) AS stats
+		'boots', count(DISTINCT boot), 'build', max(build)) AS stats
 	FROM measured WHERE NOT excluded AND NOT compared GROUP BY commit)
 SELECT json_strip_nulls(json_build_object(
 	'id', r.id, 'state', r.state, 'class', r.class, 'direction', 'worse', 'tree', r.tree,
