@@ -19,8 +19,15 @@ static int open_db(const struct config *c, struct db **ret, struct err *e)
 	struct db_options o = { .conninfo = conninfo,
 				.application = "kperfbot db",
 				.no_prepare = true };
+	int r;
 
-	return db_open(&o, ret, e);
+	r = db_open(&o, ret, e);
+	if (r == ERR_DB_AWAY && !given) {
+		struct err why = *e;
+
+		return err_set(e, r, "%.900s; does kperfbotd run?", why.msg);
+	}
+	return r;
 }
 
 static int show_status(const struct cli *cli, struct db *db)

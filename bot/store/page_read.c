@@ -93,6 +93,25 @@ static int read_cursor(const char *after, char prefix, int64_t *ret_us, const ch
 	return 0;
 }
 
+#define REGRESSION_STATES \
+	"new, confirmed, bisecting, reported, acknowledged, expected, fix-pending, fixed, invalid, lab, dup"
+#define REGRESSION_CLASSES "broad, micro, unknown"
+#define BISECTION_STATES \
+	"queued, checking-ends, running, verifying, done, inconclusive, not-reproduced, failed, cancelled"
+
+/* A filter that can fit nothing is a slip of the pen; an empty list would hide it. */
+static int check_word(const char *what, const char *word, const char *words, struct err *e)
+{
+	size_t n = word ? strlen(word) : 0;
+
+	if (!word)
+		return 0;
+	for (const char *p = words; n && (p = strstr(p, word)); p++)
+		if ((p == words || p[-1] == ' ') && (p[n] == ',' || !p[n]))
+			return 0;
+	return err_set(e, ERR_INVAL, "no %s '%.40s'; there are %s", what, word, words);
+}
+
 int page_regressions(struct db *db, const struct page_filter *f, json_t **ret, struct err *e)
 {
 	struct db_rows rows = { 0 };
@@ -100,7 +119,11 @@ int page_regressions(struct db *db, const struct page_filter *f, json_t **ret, s
 	int64_t us;
 	int r;
 
-	r = read_cursor(f->after, 'r', &us, &id, e);
+	r = check_word("state", f->state, REGRESSION_STATES, e);
+	if (r == 0)
+		r = check_word("class", f->class, REGRESSION_CLASSES, e);
+	if (r == 0)
+		r = read_cursor(f->after, 'r', &us, &id, e);
 	if (r == 0)
 		r = db_run_one(db, SQL_PAGE_REGRESSIONS, &rows, e, "ssssisi", f->state, f->tree,
 			       f->class, f->suite, us, id, f->limit);
@@ -114,7 +137,9 @@ int page_bisections(struct db *db, const struct page_filter *f, json_t **ret, st
 	int64_t us;
 	int r;
 
-	r = read_cursor(f->after, 'b', &us, &id, e);
+	r = check_word("state", f->state, BISECTION_STATES, e);
+	if (r == 0)
+		r = read_cursor(f->after, 'b', &us, &id, e);
 	if (r == 0)
 		r = db_run_one(db, SQL_PAGE_BISECTIONS, &rows, e, "ssisi", f->state, f->tree, us,
 			       id, f->limit);

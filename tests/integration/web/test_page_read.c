@@ -85,6 +85,14 @@ static void lists_go_on_where_they_ended(void **state)
 	assert_null(json_str(b, "next", NULL));
 	assert_string_not_equal(json_str(json_array_get(json_object_get(a, "items"), 0), "id", ""),
 				json_str(json_array_get(json_object_get(b, "items"), 0), "id", ""));
+	f.after = NULL;
+	f.state = "report";
+	assert_err(page_regressions(pg_db(), &f, &b, &e), ERR_INVAL, &e);
+	assert_err(page_bisections(pg_db(), &f, &b, &e), ERR_INVAL, &e);
+	f.state = "fix-pending";
+	f.class = "";
+	assert_err(page_regressions(pg_db(), &f, &b, &e), ERR_INVAL, &e);
+	f.state = f.class = NULL;
 	f.after = "17_rOOOOOOO";
 	assert_err(page_regressions(pg_db(), &f, &b, &e), ERR_INVAL, &e);
 }
