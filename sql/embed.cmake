@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # cmake -DDIR=… -DOUT=… -P embed.cmake: writes OUT/sql_embedded.h and .c from DIR/queries and
-# DIR/migrations. queries/work/claim.sql is SQL_WORK_CLAIM.
+# DIR/migrations. queries/tree/heads.sql is SQL_TREE_HEADS.
 file(GLOB_RECURSE queries RELATIVE "${DIR}/queries" "${DIR}/queries/*.sql")
 file(GLOB migrations RELATIVE "${DIR}/migrations" "${DIR}/migrations/*.sql")
 list(SORT queries)
