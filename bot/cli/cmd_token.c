@@ -104,7 +104,7 @@ int cmd_token(struct cli *cli, int argc, char **argv)
 {
 	_cleanup_(config_freep) struct config *c = NULL;
 	_cleanup_(db_closep) struct db *db = NULL;
-	struct token_args a = { 0 };
+	struct token_args a = { .verb = "" };
 	struct err e = { 0 };
 	int rc = read_options(cli, argc, argv, &a);
 
