@@ -10,25 +10,43 @@ enum suite_param_kind {
 	PARAM_CHOICE,
 	PARAM_TASKS,
 	PARAM_SECONDS,
-	PARAM_SIZE
+	PARAM_SIZE,
+	PARAM_COUNT, /* a whole number, 1 or more */
+	PARAM_TEXT   /* one line of printable ASCII */
 };
 
 /**
  * struct suite_param_def - a parameter that a suite knows.
  * @choices: for PARAM_CHOICE: the values, NULL-terminated; the first is the default.
+ * @fallback, @about: see struct suite_param_info.
  */
 struct suite_param_def {
 	const char *key;
 	enum suite_param_kind kind;
 	const char *const *choices;
+	const char *fallback, *about;
 };
 
-/** struct suite - see suite.h; params end with a NULL key, test_name() with NULL. */
+/**
+ * struct suite - the descriptor of a suite; see suite.h.
+ * @params: end with a NULL key. @metrics: end with a NULL name. test_name() ends with NULL.
+ * @any_test: the operator names the tests; test_name() lists none.
+ * @test_about: may be NULL.
+ * @work, @work_per_second: see suite_work(); @work may be NULL.
+ */
 struct suite {
 	const char *name;
+	const char *about;
 	const struct suite_param_def *params;
+	const struct suite_metric_info *metrics;
 	unsigned max_tasks;
+	enum suite_source source;
+	bool bundled;
+	bool any_test;
+	const char *work;
+	bool work_per_second;
 	const char *(*test_name)(size_t i);
+	const char *(*test_about)(size_t i);
 	int (*plan)(const struct suite *s, const char *test, const struct suite_param *params,
 		    size_t n, const struct suite_machine *m, struct suite_plan *plan,
 		    struct err *e);
@@ -62,6 +80,15 @@ int suite_seconds(const struct suite_param *params, size_t n, const char *key, u
 /** suite_plan_add() - append a command made of the words of @fmt (split at blanks). */
 void suite_plan_add(struct suite_plan *plan, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/** suite_plan_add_phase() - the same for another phase or more copies. */
+void suite_plan_add_phase(struct suite_plan *plan, enum suite_phase phase, unsigned copies,
+			  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/** suite_plan_env(), suite_plan_keep() - append "KEY=value", or a file to keep. */
+void suite_plan_env(struct suite_plan *plan, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void suite_plan_keep(struct suite_plan *plan, const char *file);
 
 /* ---- reading outputs (output.c) ---- */
 

@@ -146,6 +146,8 @@ static int check_test(const struct suite *s, const char *test, struct err *e)
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 	const char *name;
 
+	if (s->any_test)
+		return 0;
 	for (size_t i = 0; (name = s->test_name(i)); i++) {
 		if (!strcmp(name, test))
 			return 0;
@@ -168,10 +170,21 @@ static int check_choice(const struct suite_param_def *def, const char *value, st
 		       strbuf_str(&b));
 }
 
+static int check_text(const struct suite_param_def *def, const char *value, struct err *e)
+{
+	for (const char *p = value; *p; p++) {
+		if (*p < ' ' || *p > '~')
+			return err_set(e, ERR_PARSE, "%s is not one line of printable ASCII",
+				       def->key);
+	}
+	return *value ? 0 : err_set(e, ERR_PARSE, "%s is empty", def->key);
+}
+
 static int check_value(const struct suite_param_def *def, const struct suite_param *p,
 		       struct err *e)
 {
 	uint64_t bytes = 0;
+	int64_t count;
 	bool percent;
 	unsigned v;
 	int r = 0;
@@ -183,6 +196,11 @@ static int check_value(const struct suite_param_def *def, const struct suite_par
 		return tasks_parse(p->value, &percent, &v, e);
 	case PARAM_SECONDS:
 		return suite_seconds(p, 1, def->key, &v, e);
+	case PARAM_COUNT:
+		r = parse_i64(p->value, 1, INT32_MAX, &count, e);
+		return r < 0 ? err_wrap(e, "%s", def->key) : 0;
+	case PARAM_TEXT:
+		return check_text(def, p->value, e);
 	case PARAM_SIZE:
 		r = parse_size(p->value, &bytes, e);
 		if (r < 0)
@@ -246,17 +264,75 @@ int suite_plan_make(const struct suite *s, const char *test, const struct suite_
 	return 0;
 }
 
-void suite_plan_add(struct suite_plan *plan, const char *fmt, ...)
+const char *suite_about(const struct suite *s)
+{
+	return s->about;
+}
+
+const char *suite_test_about(const struct suite *s, size_t i)
+{
+	return s->test_about ? s->test_about(i) : NULL;
+}
+
+static size_t count_params(const struct suite *s)
+{
+	size_t n = 0;
+
+	while (s->params[n].key)
+		n++;
+	return n;
+}
+
+bool suite_param_info(const struct suite *s, size_t i, struct suite_param_info *ret)
+{
+	const struct suite_param_def *def;
+
+	if (i >= count_params(s))
+		return false;
+	def = &s->params[i];
+	*ret = (struct suite_param_info){ .key = def->key,
+					  .fallback = def->fallback,
+					  .about = def->about,
+					  .choices = def->choices };
+	return true;
+}
+
+bool suite_metric_info(const struct suite *s, size_t i, struct suite_metric_info *ret)
+{
+	for (size_t k = 0; s->metrics[k].name; k++) {
+		if (k == i) {
+			*ret = s->metrics[k];
+			return true;
+		}
+	}
+	return false;
+}
+
+enum suite_source suite_source(const struct suite *s)
+{
+	return s->source;
+}
+
+bool suite_is_bundled(const struct suite *s)
+{
+	return s->bundled;
+}
+
+const char *suite_work(const struct suite *s, bool *ret_per_second)
+{
+	*ret_per_second = s->work_per_second;
+	return s->work;
+}
+
+static void plan_vadd(struct suite_plan *plan, enum suite_phase phase, unsigned copies,
+		      const char *fmt, va_list ap)
 {
 	struct strbuf b = STRBUF_INIT;
 	char **argv = NULL;
 	size_t argc = 0;
 	char *save = NULL;
-	va_list ap;
 
-	va_start(ap, fmt);
 	strbuf_vaddf(&b, fmt, ap);
-	va_end(ap);
 	for (char *w = b.s ? strtok_r(b.s, " ", &save) : NULL; w; w = strtok_r(NULL, " ", &save)) {
 		argv = xreallocarray(argv, argc + 2, sizeof(*argv));
 		argv[argc++] = xstrdup(w);
@@ -264,17 +340,72 @@ void suite_plan_add(struct suite_plan *plan, const char *fmt, ...)
 	}
 	strbuf_done(&b);
 	plan->commands = xreallocarray(plan->commands, plan->n + 1, sizeof(*plan->commands));
-	plan->commands[plan->n++].argv = argv;
+	plan->commands[plan->n++] =
+		(struct suite_command){ .argv = argv, .phase = phase, .copies = copies };
+}
+
+void suite_plan_add(struct suite_plan *plan, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	plan_vadd(plan, PHASE_RUN, 1, fmt, ap);
+	va_end(ap);
+}
+
+void suite_plan_add_phase(struct suite_plan *plan, enum suite_phase phase, unsigned copies,
+			  const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	plan_vadd(plan, phase, copies, fmt, ap);
+	va_end(ap);
+}
+
+/* Append to a NULL-terminated list; takes @word over. */
+static void list_add(char ***list, char *word)
+{
+	size_t n = 0;
+
+	while (*list && (*list)[n])
+		n++;
+	*list = xreallocarray(*list, n + 2, sizeof(**list));
+	(*list)[n] = word;
+	(*list)[n + 1] = NULL;
+}
+
+void suite_plan_env(struct suite_plan *plan, const char *fmt, ...)
+{
+	struct strbuf b = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	list_add(&plan->env, strbuf_take(&b));
+}
+
+void suite_plan_keep(struct suite_plan *plan, const char *file)
+{
+	list_add(&plan->keep, xstrdup(file));
+}
+
+static void list_free(char **list)
+{
+	for (char **w = list; w && *w; w++)
+		free(*w);
+	free(list);
 }
 
 void suite_plan_done(struct suite_plan *plan)
 {
-	for (size_t i = 0; i < plan->n; i++) {
-		for (char **w = plan->commands[i].argv; w && *w; w++)
-			free(*w);
-		free(plan->commands[i].argv);
-	}
+	for (size_t i = 0; i < plan->n; i++)
+		list_free(plan->commands[i].argv);
 	free(plan->commands);
+	list_free(plan->env);
+	list_free(plan->keep);
+	free(plan->dir);
 	*plan = (struct suite_plan){ 0 };
 }
 

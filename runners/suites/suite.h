@@ -42,28 +42,85 @@ struct suite_param {
 /**
  * struct suite_machine - what a plan needs to know of a machine.
  * @cpus: logical CPUs that are online.
+ * @nodes: NUMA nodes with memory; 0: not known, taken as 1.
+ * @path: folder of the unmodified upstream suite on that machine; NULL: the bundled workloads, or
+ *	what is on the machine's PATH.
  */
 struct suite_machine {
 	int cpus;
+	int nodes;
 	uint64_t mem_total_bytes, mem_available_bytes, swap_bytes;
+	const char *path;
 };
 
-/** struct suite_command - @argv is NULL-terminated; argv[0] is a program's name, not its path. */
+/** enum suite_phase - set-up and clean-up are outside of the measured time and of rusage. */
+enum suite_phase {
+	PHASE_RUN,
+	PHASE_SETUP,
+	PHASE_CLEANUP, /* runs however the run ended */
+};
+
+/**
+ * struct suite_command - one program to start.
+ * @argv: NULL-terminated; argv[0] is a program's name, or its path where it has a slash.
+ * @copies: started at the same time, 1 or more; "{i}" in an argument is the copy's number from 0.
+ */
 struct suite_command {
 	char **argv;
+	enum suite_phase phase;
+	unsigned copies;
 };
 
 /**
  * struct suite_plan - what the machine shall run.
  * @commands: run one after another; owned.
+ * @env: "KEY=value" for all commands, NULL-terminated or NULL; owned.
+ * @dir: working directory, NULL: an empty one of the run's own; owned.
+ * @keep: files in the working directory that are kept as raw output, NULL-terminated or NULL; owned.
  * @deadline_s: seconds after which all of it together is given up.
  * @tasks: parallel tasks that nr_task came to.
+ * @repeat_s: the commands of PHASE_RUN are repeated as long as less than this has passed; 0: once.
+ * @repeat_max: at most so often; 0: no limit but the time.
+ * @nofile: open files that a task needs; 0: the machine's limit will do.
  */
 struct suite_plan {
 	struct suite_command *commands;
 	size_t n;
+	char **env;
+	char *dir;
+	char **keep;
 	double deadline_s;
 	unsigned tasks;
+	double repeat_s;
+	unsigned repeat_max;
+	unsigned nofile;
+};
+
+/** enum suite_source - which output of the commands the parser reads. */
+enum suite_source {
+	SOURCE_STDOUT,
+	SOURCE_STDERR,
+};
+
+/**
+ * struct suite_param_info - a parameter, for listings. All static.
+ * @choices: its values, NULL-terminated; NULL: numbers, times or text.
+ * @fallback: what counts when it is not given, in words where it depends on the machine.
+ */
+struct suite_param_info {
+	const char *key, *fallback, *about;
+	const char *const *choices;
+};
+
+/**
+ * struct suite_metric_info - a metric that outputs of a suite may give, for listings. All static.
+ * @name: with a * for each part that depends on the output.
+ */
+struct suite_metric_info {
+	const char *name, *unit, *about;
+	enum metric_better better;
+	enum metric_kind kind;
+	bool headline;
 };
 
 /**
@@ -121,6 +178,27 @@ const char *suite_name(const struct suite *s);
 
 /** suite_test() - name of test number @i of @s, or NULL after the last. */
 const char *suite_test(const struct suite *s, size_t i);
+
+/** suite_about(), suite_test_about() - one sentence; the latter NULL where the name says it all. */
+const char *suite_about(const struct suite *s);
+const char *suite_test_about(const struct suite *s, size_t i);
+
+/** suite_param_info(), suite_metric_info() - number @i in *@ret; false after the last. */
+bool suite_param_info(const struct suite *s, size_t i, struct suite_param_info *ret);
+bool suite_metric_info(const struct suite *s, size_t i, struct suite_metric_info *ret);
+
+/** suite_source() - what suite_parse() wants to see. */
+enum suite_source suite_source(const struct suite *s);
+
+/** suite_is_bundled() - do the bundled workloads stand in where no upstream path is given? */
+bool suite_is_bundled(const struct suite *s);
+
+/**
+ * suite_work() - name of the metric that counts the work done, for counts per unit of work.
+ * @ret_per_second: it counts work per second, not in all.
+ * Return: static string; NULL if the suite has none.
+ */
+const char *suite_work(const struct suite *s, bool *ret_per_second);
 
 /**
  * suite_check() - can a job with this test and these parameters be meant? For config time.

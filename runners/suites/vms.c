@@ -33,10 +33,26 @@ static const struct vms_case cases[] = {
 };
 
 static const struct suite_param_def params_known[] = {
-	{ "nr_task", PARAM_TASKS, NULL },
-	{ "runtime", PARAM_SECONDS, NULL },
-	{ "unit_size", PARAM_SIZE, NULL },
-	{ NULL, PARAM_CHOICE, NULL },
+	{ "nr_task", PARAM_TASKS, NULL, "100%", "tasks, or a share of the CPUs" },
+	{ "runtime", PARAM_SECONDS, NULL, "until the work is done", "when to stop" },
+	{ "unit_size", PARAM_SIZE, NULL, "a share of the memory", "bytes that one pass works on" },
+	{ NULL, PARAM_CHOICE, NULL, NULL, NULL },
+};
+
+static const struct suite_metric_info metrics[] = {
+	{ "vm-scalability.throughput", "KB/s", "Bytes touched per second by all tasks.",
+	  BETTER_HIGHER, KIND_RATE, true },
+	{ "vm-scalability.median", "KB/s", "Bytes touched per second by the median task.",
+	  BETTER_HIGHER, KIND_RATE, false },
+	{ "vm-scalability.free_time", "s", "Time to unmap the memory.", BETTER_LOWER, KIND_TIME,
+	  false },
+	{ "vm-scalability.stddev%", "%", "Spread of the tasks' rates.", BETTER_LOWER, KIND_SHARE,
+	  false },
+	{ "vm-scalability.workload", "KiB", "Bytes touched in all.", BETTER_NONE, KIND_COUNT,
+	  false },
+	{ "vm-scalability.migrate_mbps", "MB/s", "Bytes moved between nodes per second.",
+	  BETTER_HIGHER, KIND_RATE, true },
+	{ NULL, NULL, NULL, BETTER_NONE, KIND_RATE, false },
 };
 
 static const char *vms_test_name(size_t i)
@@ -169,7 +185,11 @@ static const char *vms_headline(const char *test, const struct suite_param *para
 
 const struct suite suite_vms = {
 	.name = "vm-scalability",
+	.about = "Memory touched, mapped and freed in many ways by parallel tasks.",
 	.params = params_known,
+	.metrics = metrics,
+	.bundled = true,
+	.work = "vm-scalability.workload",
 	.max_tasks = 1048576,
 	.test_name = vms_test_name,
 	.plan = vms_plan,

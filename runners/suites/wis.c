@@ -82,9 +82,23 @@ static const struct {
 static const char *const modes[] = { "process", "thread", NULL };
 static const char *const pins[] = { "core", "pu", "none", NULL };
 static const struct suite_param_def params_known[] = {
-	{ "mode", PARAM_CHOICE, modes },    { "nr_task", PARAM_TASKS, NULL },
-	{ "runtime", PARAM_SECONDS, NULL }, { "pin", PARAM_CHOICE, pins },
-	{ NULL, PARAM_CHOICE, NULL },
+	{ "mode", PARAM_CHOICE, modes, "process", "processes, or threads of one process" },
+	{ "nr_task", PARAM_TASKS, NULL, "100%", "tasks, or a share of the CPUs" },
+	{ "runtime", PARAM_SECONDS, NULL, "5s", "measured time, after 6 s of warm-up" },
+	{ "pin", PARAM_CHOICE, pins, "core", "what a task is bound to" },
+	{ NULL, PARAM_CHOICE, NULL, NULL, NULL },
+};
+
+static const struct suite_metric_info metrics[] = {
+	{ "will-it-scale.per_process_ops", "ops/s", "Operations per second of each process.",
+	  BETTER_HIGHER, KIND_RATE, true },
+	{ "will-it-scale.per_thread_ops", "ops/s", "Operations per second of each thread.",
+	  BETTER_HIGHER, KIND_RATE, true },
+	{ "will-it-scale.workload", "ops/s", "Operations per second of all tasks.", BETTER_HIGHER,
+	  KIND_RATE, false },
+	{ "will-it-scale.scalability", "ratio", "Rate beside that of one task times the tasks.",
+	  BETTER_HIGHER, KIND_SHARE, false },
+	{ NULL, NULL, NULL, BETTER_NONE, KIND_RATE, false },
 };
 
 static const char *wis_test_name(size_t i)
@@ -145,7 +159,12 @@ static const char *wis_headline(const char *test, const struct suite_param *para
 
 const struct suite suite_wis = {
 	.name = "will-it-scale",
+	.about = "One system call or page fault in an endless loop, in parallel tasks.",
 	.params = params_known,
+	.metrics = metrics,
+	.bundled = true,
+	.work = "will-it-scale.workload",
+	.work_per_second = true,
 	.max_tasks = 2048,
 	.test_name = wis_test_name,
 	.plan = wis_plan,
