@@ -127,6 +127,7 @@ static int run_lab(struct booted *b, struct err *e)
 	_cleanup_(freep) char *workloads = xasprintf("%s/kperfbot-workloads", c->programs);
 	_cleanup_(freep) char *kernel = NULL;
 	_cleanup_(freep) char *scratch = NULL;
+	struct suite_param thp = { .key = (char *)(uintptr_t) "thp", .value = b->job.thp };
 	struct lab_machine m = machine_of(c, agent, workloads);
 	struct suite_param *params;
 	size_t n;
@@ -151,7 +152,8 @@ static int run_lab(struct booted *b, struct err *e)
 			     .runs = (unsigned)b->boot.wanted_runs,
 			     .nonce = nonce,
 			     .scratch_dir = scratch,
-			     .thp = strcmp(b->job.thp, "keep") != 0 ? b->job.thp : NULL,
+			     .settings = &thp,
+			     .nsettings = strcmp(b->job.thp, "keep") != 0,
 			     .total_timeout_s = b->job.timeout_s,
 		     },
 		     &b->lab, e);

@@ -62,7 +62,7 @@ static int do_job(struct link *l, const struct serve_opts *opts, const struct pr
 	struct run_env env = { .workloads = opts->workloads, .whole_machine = opts->whole_machine };
 	struct err e = { 0 };
 
-	if (set_thp(job->thp, opts, &env, &e) < 0) {
+	if (set_thp(json_string_value(json_object_get(job->settings, "thp")), opts, &env, &e) < 0) {
 		(void)link_fault(l, "setup", e.msg);
 		return 1;
 	}

@@ -15,11 +15,12 @@
 
 static const struct {
 	const char *name;
-	bool blames_kernel;
+	bool blames_kernel, blames_machine;
 } classes[] = {
 	[LAB_OK] = { "ok", false },
 	[LAB_BOOT_PANIC] = { "boot-panic", true },
 	[LAB_BOOT_HANG] = { "boot-hang", true },
+	[LAB_BOOT_LOOP] = { "boot-loop", true },
 	[LAB_WRONG_KERNEL] = { "wrong-kernel", false },
 	[LAB_OOPS] = { "oops", true },
 	[LAB_HANG] = { "hang", true },
@@ -27,8 +28,15 @@ static const struct {
 	[LAB_BENCH_ERROR] = { "bench-error", false },
 	[LAB_BENCH_TIMEOUT] = { "bench-timeout", false },
 	[LAB_AGENT] = { "agent", false },
-	[LAB_ACCEL] = { "accel", false },
-	[LAB_FAULT] = { "fault", false },
+	[LAB_SETUP] = { "setup", false, true },
+	[LAB_TOO_SMALL] = { "too-small", false },
+	[LAB_CLOCK] = { "clock", false, true },
+	[LAB_DISK] = { "disk", false, true },
+	[LAB_NET] = { "net", false, true },
+	[LAB_SSH] = { "ssh", false, true },
+	[LAB_POWER] = { "power", false, true },
+	[LAB_ACCEL] = { "accel", false, true },
+	[LAB_FAULT] = { "fault", false, true },
 	[LAB_CANCELLED] = { "cancelled", false },
 };
 
@@ -51,6 +59,26 @@ int lab_class_find(const char *name, enum lab_class *ret, struct err *e)
 bool lab_class_blames_kernel(enum lab_class c)
 {
 	return (size_t)c < ARRAY_SIZE(classes) && classes[c].blames_kernel;
+}
+
+bool lab_class_blames_machine(enum lab_class c)
+{
+	return (size_t)c < ARRAY_SIZE(classes) && classes[c].blames_machine;
+}
+
+const char *lab_state_name(enum lab_state s)
+{
+	static const char *const names[] = {
+		[LAB_STATE_OFF] = "off",
+		[LAB_STATE_BOOTING] = "booting",
+		[LAB_STATE_UP] = "up",
+		[LAB_STATE_RUNNING] = "running",
+		[LAB_STATE_COLLECTING] = "collecting",
+		[LAB_STATE_RESETTING] = "resetting",
+		[LAB_STATE_IDLE] = "idle",
+	};
+
+	return (size_t)s < ARRAY_SIZE(names) ? names[s] : "unknown";
 }
 
 double driver_now_s(void)
@@ -114,6 +142,69 @@ static bool word_is_safe(const char *s, size_t max)
 	return n > 0 && n <= max;
 }
 
+static bool is_one_of(const char *value, const char *const *choices)
+{
+	for (; *choices; choices++) {
+		if (!strcmp(value, *choices))
+			return true;
+	}
+	return false;
+}
+
+static bool sysctl_name_is_safe(const char *s)
+{
+	if (!isalpha((unsigned char)*s) || strlen(s) > 128 || strstr(s, ".."))
+		return false;
+	for (; *s; s++) {
+		if (!isalnum((unsigned char)*s) && !strchr("._-", *s))
+			return false;
+	}
+	return true;
+}
+
+int setting_check(const char *key, const char *value, struct err *e)
+{
+	static const char *const thp[] = { "never", "madvise", "always", NULL };
+	static const char *const on_off[] = { "on", "off", NULL };
+
+	if (!strcmp(key, "thp"))
+		return is_one_of(value, thp)
+			       ? 0
+			       : err_set(e, ERR_INVAL,
+					 "thp '%.80s' has to be never, madvise or always", value);
+	if (!strcmp(key, "smt") || !strcmp(key, "turbo"))
+		return is_one_of(value, on_off)
+			       ? 0
+			       : err_set(e, ERR_INVAL, "%s '%.80s' has to be on or off", key,
+					 value);
+	if (!strcmp(key, "governor"))
+		return word_is_safe(value, 32)
+			       ? 0
+			       : err_set(e, ERR_INVAL, "governor '%.80s' is no word", value);
+	if (!strncmp(key, "sysctl.", 7) && sysctl_name_is_safe(key + 7))
+		return strlen(value) <= 256 && !strpbrk(value, "\n\r")
+			       ? 0
+			       : err_set(e, ERR_INVAL, "%s: the value is not one short line", key);
+	return err_set(e, ERR_INVAL,
+		       "no setting '%.80s', there are: thp, governor, smt, turbo, sysctl.NAME",
+		       key);
+}
+
+const char *setting_get(const struct lab_request *q, const char *key)
+{
+	for (size_t i = 0; i < q->nsettings; i++) {
+		if (!strcmp(q->settings[i].key, key))
+			return q->settings[i].value;
+	}
+	return NULL;
+}
+
+void driver_progress(const struct lab_request *q, enum lab_state state)
+{
+	if (q->progress)
+		q->progress(q->progress_arg, state);
+}
+
 static int request_check(const struct lab_request *q, struct err *e)
 {
 	const struct suite *suite = suite_find(q->suite);
@@ -127,9 +218,12 @@ static int request_check(const struct lab_request *q, struct err *e)
 	if (q->runs < 1 || q->runs > 1000)
 		return err_set(e, ERR_RANGE, "%u runs on one boot, it has to be 1 to 1000",
 			       q->runs);
-	if (q->thp && strcmp(q->thp, "never") != 0 && strcmp(q->thp, "always") != 0 &&
-	    strcmp(q->thp, "madvise") != 0)
-		return err_set(e, ERR_INVAL, "thp '%s' has to be never, always or madvise", q->thp);
+	for (size_t i = 0; i < q->nsettings; i++) {
+		int r = setting_check(q->settings[i].key, q->settings[i].value, e);
+
+		if (r < 0)
+			return r;
+	}
 	return suite_check(suite, q->test, q->params, q->nparams, e);
 }
 
@@ -155,7 +249,7 @@ int lab_boot(const struct lab_machine *m, const struct lab_request *q, struct la
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	ret->boot_s = NAN;
+	ret->boot_s = ret->setup_s = NAN;
 	r = boot(m, q, ret, &own);
 	ret->total_s = driver_now_s() - start_s;
 	if (r < 0) {
@@ -179,6 +273,14 @@ void lab_result_done(struct lab_result *r)
 		free(r->runs[i].raw);
 		free(r->runs[i].errors);
 		json_decref(r->runs[i].rusage);
+		json_decref(r->runs[i].programs);
+		json_decref(r->runs[i].monitors);
+		json_decref(r->runs[i].facts);
+		for (size_t k = 0; k < r->runs[i].nfiles; k++) {
+			free(r->runs[i].files[k].name);
+			free(r->runs[i].files[k].data);
+		}
+		free(r->runs[i].files);
 	}
 	free(r->runs);
 	free(r->detail);
@@ -186,5 +288,6 @@ void lab_result_done(struct lab_result *r)
 	free(r->accel_used);
 	free(r->console);
 	json_decref(r->facts);
+	json_decref(r->settings);
 	memset(r, 0, sizeof(*r));
 }

@@ -15,6 +15,15 @@ int qemu_boot(const struct lab_machine *m, const struct lab_request *q, struct l
 int local_boot(const struct lab_machine *m, const struct lab_request *q, struct lab_result *ret,
 	       struct err *e);
 
+/** setting_check() - can a setting with this value be meant? ERR_INVAL names the choices. */
+int setting_check(const char *key, const char *value, struct err *e);
+
+/** setting_get() - value of setting @key of @q, or NULL. */
+const char *setting_get(const struct lab_request *q, const char *key);
+
+/** driver_progress() - tell the request's progress(), if there is one. */
+void driver_progress(const struct lab_request *q, enum lab_state state);
+
 /** driver_now_s() - seconds of a clock that runs on in suspend. */
 double driver_now_s(void);
 

@@ -2,6 +2,7 @@
 #include "runners/drivers/qemu_args.h"
 
 #include "bot/base/err.h"
+#include "runners/drivers/drivers.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -90,8 +91,8 @@ static char *command_line(const struct lab_machine *m, const struct lab_request 
 
 	/* Each oops is a panic, and each panic a reset, which ends QEMU at once. */
 	strbuf_addf(&s, "console=ttyS0 panic=-1 oops=panic kperfbot.nonce=%s", q->nonce);
-	if (q->thp)
-		strbuf_addf(&s, " transparent_hugepage=%s", q->thp);
+	if (setting_get(q, "thp"))
+		strbuf_addf(&s, " transparent_hugepage=%s", setting_get(q, "thp"));
 	/* Who counts instructions wants the same ones on each boot. */
 	if (accel == QEMU_ICOUNT)
 		strbuf_addstr(&s, " nokaslr");

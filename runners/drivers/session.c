@@ -101,16 +101,31 @@ static void facts_add_plan(json_t *facts, const struct suite_plan *plan)
 static int send_job(struct session *s, const struct proto_hello *h, struct err *e)
 {
 	_cleanup_(suite_plan_done) struct suite_plan plan = { 0 };
+	static const enum proto_phase phases[] = {
+		[PHASE_RUN] = PROTO_PHASE_RUN,
+		[PHASE_SETUP] = PROTO_PHASE_SETUP,
+		[PHASE_CLEANUP] = PROTO_PHASE_CLEANUP,
+	};
 	_cleanup_(freep) struct proto_command *commands = NULL;
-	_cleanup_(freep) char *thp = s->request->thp ? xstrdup(s->request->thp) : NULL;
+	_cleanup_(json_decrefp) json_t *settings = json_object();
 	const struct lab_request *q = s->request;
 	const struct suite_machine m = {
 		.cpus = h->cpus,
 		.mem_total_bytes = h->mem_total_bytes,
 		.mem_available_bytes = h->mem_available_bytes,
 		.swap_bytes = h->swap_total_bytes,
+		.nodes = (int)json_integer_value(json_object_get(h->facts, "numa_nodes")),
+		.path = q->suite_path,
 	};
-	struct proto_job job = { .runs = q->runs, .output_max_bytes = SESSION_RAW_MAX, .thp = thp };
+	struct proto_job job = {
+		.runs = q->runs,
+		.output_max_bytes = SESSION_RAW_MAX,
+		.aslr = q->aslr,
+		.owned = s->machine->owned,
+		.monitors = (char **)(uintptr_t)q->monitors,
+		.monitor_interval_s = q->monitor_interval_s > 0 ? q->monitor_interval_s : 1,
+		.path = (char *)(uintptr_t)q->suite_path,
+	};
 	int r;
 
 	r = suite_plan_make(suite_find(q->suite), q->test, q->params, q->nparams, &m, &plan, e);
@@ -118,11 +133,24 @@ static int send_job(struct session *s, const struct proto_hello *h, struct err *
 		return r;
 	facts_add_plan(s->result->facts, &plan);
 	commands = xcalloc(plan.n, sizeof(*commands));
-	for (size_t i = 0; i < plan.n; i++)
+	for (size_t i = 0; i < plan.n; i++) {
 		commands[i].argv = plan.commands[i].argv;
+		commands[i].copies = plan.commands[i].copies;
+		commands[i].phase = phases[plan.commands[i].phase];
+	}
 	job.commands = commands;
 	job.ncommands = plan.n;
 	job.deadline_s = plan.deadline_s;
+	job.dir = plan.dir;
+	job.env = plan.env;
+	job.keep = plan.keep;
+	job.repeat_s = plan.repeat_s;
+	job.repeat_max = plan.repeat_max;
+	job.nofile = plan.nofile;
+	for (size_t i = 0; i < q->nsettings; i++)
+		(void)json_object_set_new(settings, q->settings[i].key,
+					  json_string(q->settings[i].value));
+	job.settings = settings;
 	s->deadline_s = plan.deadline_s;
 	return proto_job_add(&s->out, &job, e);
 }
@@ -152,7 +180,7 @@ static struct lab_run *run_new(struct session *s)
 
 	r->runs = xreallocarray(r->runs, r->nruns + 1, sizeof(*r->runs));
 	run = &r->runs[r->nruns++];
-	*run = (struct lab_run){ .exit_status = -1, .wall_s = NAN };
+	*run = (struct lab_run){ .exit_status = -1, .wall_s = NAN, .run_s = NAN };
 	return run;
 }
 

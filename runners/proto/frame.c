@@ -14,8 +14,9 @@ static const struct {
 } types[PROTO_TYPE_COUNT] = {
 	[PROTO_HELLO] = { "hello", 65536 },	   [PROTO_JOB] = { "job", 262144 },
 	[PROTO_RUN_START] = { "run-start", 4096 }, [PROTO_OUTPUT] = { "output", 65536 },
-	[PROTO_RUN_END] = { "run-end", 16384 },	   [PROTO_BEAT] = { "beat", 0 },
+	[PROTO_RUN_END] = { "run-end", 131072 },   [PROTO_BEAT] = { "beat", 0 },
 	[PROTO_FAULT] = { "fault", 16384 },	   [PROTO_BYE] = { "bye", 0 },
+	[PROTO_READY] = { "ready", 131072 },	   [PROTO_STREAM] = { "stream", 4096 },
 };
 
 static bool type_is_known(int type)

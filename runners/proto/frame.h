@@ -11,7 +11,7 @@
 struct err;
 
 /** PROTO_VERSION - both sides must say the same number in their first message. */
-#define PROTO_VERSION 1
+#define PROTO_VERSION 2
 
 /** PROTO_HEADER_SIZE - 4 bytes magic, 1 type, 3 zero, 4 length, 4 CRC-32; numbers little-endian. */
 #define PROTO_HEADER_SIZE 16
@@ -26,11 +26,13 @@ enum proto_type {
 	PROTO_HELLO = 1, /* agent: who I am, and the facts of the machine; JSON */
 	PROTO_JOB,	 /* driver: what to run; JSON */
 	PROTO_RUN_START, /* agent: run N begins; JSON */
-	PROTO_OUTPUT,	 /* agent: one byte stream (1 stdout, 2 stderr), then raw bytes */
-	PROTO_RUN_END,	 /* agent: how run N ended; JSON */
-	PROTO_BEAT,	 /* agent: still alive; empty */
-	PROTO_FAULT,	 /* agent: something of the machine or the agent went wrong; JSON */
-	PROTO_BYE,	 /* agent: nothing more will come; empty */
+	PROTO_OUTPUT,  /* agent: one byte stream (1 stdout, 2 stderr, 3… named), then raw bytes */
+	PROTO_RUN_END, /* agent: how run N ended; JSON */
+	PROTO_BEAT,    /* agent: still alive; empty */
+	PROTO_FAULT,   /* agent: something of the machine or the agent went wrong; JSON */
+	PROTO_BYE,     /* agent: nothing more will come; empty */
+	PROTO_READY,   /* agent: the settings are in force; JSON */
+	PROTO_STREAM,  /* agent: names a stream of the open run beside stdout and stderr; JSON */
 	PROTO_TYPE_COUNT
 };
 

@@ -16,6 +16,10 @@ static char mode_key[] = "mode", mode_value[] = "process";
 static char task_key[] = "nr_task", task_value[] = "1";
 static const struct suite_param params[] = { { mode_key, mode_value }, { task_key, task_value } };
 
+static char thp_key[] = "thp", thp_value[] = "never", thp_wrong[] = "sometimes";
+static const struct suite_param thp_never = { thp_key, thp_value };
+static const struct suite_param thp_sometimes = { thp_key, thp_wrong };
+
 static struct lab_machine machine(const char *accel)
 {
 	return (struct lab_machine){ .name = "fake1",
@@ -41,7 +45,8 @@ static struct lab_request request(void)
 				     .runs = 2,
 				     .nonce = "n-1",
 				     .scratch_dir = scratch,
-				     .thp = "never" };
+				     .settings = &thp_never,
+				     .nsettings = 1 };
 }
 
 static int boot(const char *mode, const struct lab_machine *m, const struct lab_request *q,
@@ -366,7 +371,7 @@ static void refuses_requests_that_can_never_work(void **state)
 	q.runs = 0;
 	refuse(&m, &q, ERR_RANGE, "0 runs");
 	q = request();
-	q.thp = "sometimes";
+	q.settings = &thp_sometimes;
 	refuse(&m, &q, ERR_INVAL, "thp 'sometimes'");
 	q = request();
 	q.kernel_path = "/nonexistent/bzImage";

@@ -116,7 +116,7 @@ static void unknown_words_are_refused_with_the_choices(void **state)
 	refused("[mail]\ntls = required|off\n", "is not one of", "required|off");
 	refused("[mail]\ntls = of\n", "'of' is not one of", "required|off");
 	refused("[mail]\ntls = REQUIRED\n", "'REQUIRED' is not one of", "required|off");
-	refused("[machine \"m\"]\ndriver = ssh\n", "machine.m.driver", "qemu|local");
+	refused("[machine \"m\"]\ndriver = telnet\n", "machine.m.driver", "qemu|netboot|ssh|local");
 }
 
 static void values_of_the_wrong_kind_are_refused(void **state)

@@ -98,7 +98,11 @@ static const char *after(const struct qemu_args *a, const char *option)
 static void the_command_line_says_how_time_is_counted(void **state)
 {
 	const struct lab_machine m = { .cpus = 4, .memory_bytes = 1ull << 30, .append = "quiet" };
-	const struct lab_request q = { .kernel_path = "/k,1", .nonce = "n1", .thp = "never" };
+	char key[] = "thp", never[] = "never";
+	const struct suite_param thp = { key, never };
+	const struct lab_request q = {
+		.kernel_path = "/k,1", .nonce = "n1", .settings = &thp, .nsettings = 1
+	};
 	const struct qemu_fds fds = { 11, 12, 13, 14 };
 	static const struct {
 		enum qemu_accel accel;

@@ -21,7 +21,8 @@ static struct proto_frame frame_from(enum proto_type type, const char *text)
 				     .len = strlen(text) };
 }
 
-static char release[] = "6.12.0", build_id[] = "aa", nonce[] = "n1", arg0[] = "x", thp[] = "never";
+static char release[] = "6.12.0", build_id[] = "aa", nonce[] = "n1", arg0[] = "x",
+	    never[] = "never", keep0[] = "a.yaml";
 
 static void a_hello_comes_back_as_it_was(void **state)
 {
@@ -54,13 +55,13 @@ static void a_hello_comes_back_as_it_was(void **state)
 
 static void refuses_a_hello_of_another_version(void **state)
 {
-	struct proto_frame f = frame_from(PROTO_HELLO, "{\"version\":2}");
+	struct proto_frame f = frame_from(PROTO_HELLO, "{\"version\":3}");
 	struct proto_hello got = { 0 };
 	struct err e = { 0 };
 
 	(void)state;
 	assert_err(proto_hello_parse(&f, &got, &e), ERR_FORMAT, &e);
-	assert_string_equal(e.msg, "the agent speaks protocol version 2, not 1");
+	assert_string_equal(e.msg, "the agent speaks protocol version 3, not 2");
 }
 
 static void a_job_comes_back_as_it_was(void **state)
@@ -68,14 +69,19 @@ static void a_job_comes_back_as_it_was(void **state)
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 	_cleanup_(proto_decoder_done) struct proto_decoder d = { 0 };
 	_cleanup_(proto_job_done) struct proto_job got = { 0 };
-	char *argv[] = { arg0, thp, NULL };
-	struct proto_command c = { .argv = argv };
+	char *argv[] = { arg0, never, NULL };
+	char *keep[] = { keep0, NULL };
+	_cleanup_(json_decrefp) json_t *settings = json_pack("{ss}", "thp", "never");
+	struct proto_command c = { .argv = argv, .phase = PROTO_PHASE_CLEANUP, .copies = 7 };
 	struct proto_job m = { .commands = &c,
 			       .ncommands = 1,
 			       .runs = 3,
 			       .deadline_s = 12.5,
 			       .output_max_bytes = 1000,
-			       .thp = thp };
+			       .settings = settings,
+			       .keep = keep,
+			       .repeat_s = 2.5,
+			       .repeat_max = 9 };
 	struct proto_frame f;
 	struct err e = { 0 };
 
@@ -89,6 +95,13 @@ static void a_job_comes_back_as_it_was(void **state)
 	assert_int_equal(got.runs, 3);
 	assert_true(got.deadline_s == 12.5);
 	assert_false(got.aslr);
+	assert_int_equal(got.commands[0].phase, PROTO_PHASE_CLEANUP);
+	assert_int_equal(got.commands[0].copies, 7);
+	assert_string_equal(got.keep[0], "a.yaml");
+	assert_null(got.keep[1]);
+	assert_true(got.repeat_s == 2.5);
+	assert_int_equal(got.repeat_max, 9);
+	assert_string_equal(json_string_value(json_object_get(got.settings, "thp")), "never");
 }
 
 static void a_run_end_comes_back_as_it_was(void **state)
@@ -143,7 +156,7 @@ static void output_longer_than_a_frame_is_cut_into_several(void **state)
 
 static void refuses_output_without_a_stream(void **state)
 {
-	struct proto_frame f = frame_from(PROTO_OUTPUT, "\x05hello");
+	struct proto_frame f = frame_from(PROTO_OUTPUT, "\x50hello");
 	const unsigned char *p;
 	struct err e = { 0 };
 	int stream;
@@ -155,6 +168,11 @@ static void refuses_output_without_a_stream(void **state)
 	assert_err(proto_output_parse(&f, &stream, &p, &len, &e), ERR_PARSE, &e);
 }
 
+#define COMMANDS "{\"commands\":[{\"argv\":[\"a\"],\"phase\":\"run\",\"copies\":1}]"
+#define REST                                                                                \
+	",\"runs\":1,\"deadline_s\":1,\"output_max_bytes\":1,\"aslr\":true,\"owned\":true," \
+	"\"monitor_interval_s\":1,\"repeat_s\":0,\"repeat_max\":0,\"nofile\":0"
+
 static void refuses_messages_with_wrong_members(void **state)
 {
 	static const char *const hellos[] = {
@@ -162,26 +180,31 @@ static void refuses_messages_with_wrong_members(void **state)
 		"[]",
 		"null",
 		"{",
-		"{\"version\":1}",
-		"{\"version\":\"1\"}",
-		"{\"version\":1,\"version\":1}",
-		"{\"version\":1,\"cpus\":0,\"mem_total_bytes\":1,\"mem_available_bytes\":1,"
+		"{\"version\":2}",
+		"{\"version\":\"2\"}",
+		"{\"version\":2,\"version\":2}",
+		"{\"version\":2,\"cpus\":0,\"mem_total_bytes\":1,\"mem_available_bytes\":1,"
 		"\"swap_total_bytes\":0,\"release\":\"r\"}",
-		"{\"version\":1,\"cpus\":1,\"mem_total_bytes\":-1,\"mem_available_bytes\":1,"
+		"{\"version\":2,\"cpus\":1,\"mem_total_bytes\":-1,\"mem_available_bytes\":1,"
 		"\"swap_total_bytes\":0,\"release\":\"r\"}",
-		"{\"version\":1,\"cpus\":1,\"mem_total_bytes\":1,\"mem_available_bytes\":1,"
+		"{\"version\":2,\"cpus\":1,\"mem_total_bytes\":1,\"mem_available_bytes\":1,"
 		"\"swap_total_bytes\":0,\"release\":7}",
-		"{\"version\":1,\"cpus\":1,\"mem_total_bytes\":1,\"mem_available_bytes\":1,"
+		"{\"version\":2,\"cpus\":1,\"mem_total_bytes\":1,\"mem_available_bytes\":1,"
 		"\"swap_total_bytes\":0,\"release\":\"r\",\"facts\":[]}",
 	};
 	static const char *const jobs[] = {
 		"{}",
 		"{\"commands\":[]}",
-		"{\"commands\":[[]]}",
-		"{\"commands\":[[\"a\"],[1]]}",
-		"{\"commands\":[[\"a\"]],\"runs\":0}",
-		"{\"commands\":[[\"a\"]],\"runs\":1,\"deadline_s\":-1}",
-		"{\"commands\":[[\"a\"]],\"runs\":1,\"deadline_s\":1,\"output_max_bytes\":1,\"aslr\":3}",
+		"{\"commands\":[{\"argv\":[],\"phase\":\"run\",\"copies\":1}]}",
+		"{\"commands\":[{\"argv\":[1],\"phase\":\"run\",\"copies\":1}]}",
+		"{\"commands\":[{\"argv\":[\"a\"],\"phase\":\"walk\",\"copies\":1}]}",
+		"{\"commands\":[{\"argv\":[\"a\"],\"phase\":\"run\",\"copies\":0}]}",
+		COMMANDS ",\"runs\":0}",
+		COMMANDS ",\"runs\":1,\"deadline_s\":-1}",
+		COMMANDS ",\"runs\":1,\"deadline_s\":1,\"output_max_bytes\":1,\"aslr\":3}",
+		COMMANDS REST ",\"settings\":{\"thp\":1}}",
+		COMMANDS REST ",\"monitors\":{}}",
+		COMMANDS REST ",\"keep\":[1]}",
 	};
 	static const char *const ends[] = {
 		"{}",
@@ -220,7 +243,7 @@ static void refuses_to_write_text_that_is_not_utf8(void **state)
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 	char bad[] = "\xff\xfe";
 	char *argv[] = { bad, NULL };
-	struct proto_command c = { .argv = argv };
+	struct proto_command c = { .argv = argv, .copies = 1 };
 	struct proto_job m = { .commands = &c, .ncommands = 1, .runs = 1, .deadline_s = 1 };
 	struct err e = { 0 };
 
@@ -228,6 +251,49 @@ static void refuses_to_write_text_that_is_not_utf8(void **state)
 	assert_err(proto_job_add(&b, &m, &e), ERR_INVAL, &e);
 	assert_err(proto_fault_add(&b, "x", bad, &e), ERR_INVAL, &e);
 	assert_int_equal(b.len, 0);
+}
+
+static void refuses_names_of_streams_that_are_no_plain_words(void **state)
+{
+	static const char *const bad[] = { "",	       "x",	  "file/",	 "file/../x",
+					   "file/a/b", "file/.x", "monitor/a b", "file/a\\nb" };
+	struct err e = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		_cleanup_(freep) char *text = xasprintf("{\"stream\":3,\"name\":\"%s\"}", bad[i]);
+		struct proto_frame f = frame_from(PROTO_STREAM, text);
+		struct proto_stream got = { 0 };
+
+		assert_err(proto_stream_parse(&f, &got, &e), ERR_PARSE, &e);
+		assert_null(got.name);
+	}
+}
+
+static void a_stream_and_a_ready_come_back_as_they_were(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	_cleanup_(proto_decoder_done) struct proto_decoder d = { 0 };
+	_cleanup_(proto_stream_done) struct proto_stream got = { 0 };
+	_cleanup_(proto_ready_done) struct proto_ready ready = { 0 };
+	struct proto_ready m = { 0 };
+	struct proto_frame f;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(proto_stream_add(&b, 3, "monitor/proc-vmstat", &e), &e);
+	f = frame_of(&b, &d);
+	assert_ok(proto_stream_parse(&f, &got, &e), &e);
+	assert_int_equal(got.stream, 3);
+	assert_string_equal(got.name, "monitor/proc-vmstat");
+	strbuf_done(&b);
+	m.settings = json_pack("{ss}", "smt", "off");
+	assert_ok(proto_ready_add(&b, &m, &e), &e);
+	json_decref(m.settings);
+	f = frame_of(&b, &d);
+	assert_ok(proto_ready_parse(&f, &ready, &e), &e);
+	assert_string_equal(json_string_value(json_object_get(ready.settings, "smt")), "off");
+	assert_int_equal(json_object_size(ready.facts), 0);
 }
 
 static void a_fault_comes_back_as_it_was(void **state)
@@ -257,6 +323,8 @@ int main(void)
 		cmocka_unit_test(refuses_output_without_a_stream),
 		cmocka_unit_test(refuses_messages_with_wrong_members),
 		cmocka_unit_test(refuses_to_write_text_that_is_not_utf8),
+		cmocka_unit_test(refuses_names_of_streams_that_are_no_plain_words),
+		cmocka_unit_test(a_stream_and_a_ready_come_back_as_they_were),
 		cmocka_unit_test(a_fault_comes_back_as_it_was),
 	};
 
