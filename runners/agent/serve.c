@@ -57,12 +57,29 @@ static int set_thp(const char *want, const struct serve_opts *opts, struct run_e
 	return 0;
 }
 
+static int send_ready(struct link *l, const struct serve_opts *opts, const struct proto_job *job,
+		      struct err *e)
+{
+	_cleanup_(proto_hello_done) struct proto_hello now = { 0 };
+	struct proto_ready ready = { .settings = job->settings };
+	int r;
+
+	facts_hello(opts->nonce, opts->not_set_up, &now);
+	ready.facts = now.facts;
+	r = proto_ready_add(&l->out_buf, &ready, e);
+	return r < 0 ? r : link_flush(l, e);
+}
+
 static int do_job(struct link *l, const struct serve_opts *opts, const struct proto_job *job)
 {
 	struct run_env env = { .workloads = opts->workloads, .whole_machine = opts->whole_machine };
 	struct err e = { 0 };
 
 	if (set_thp(json_string_value(json_object_get(job->settings, "thp")), opts, &env, &e) < 0) {
+		(void)link_fault(l, "setup", e.msg);
+		return 1;
+	}
+	if (send_ready(l, opts, job, &e) < 0) {
 		(void)link_fault(l, "setup", e.msg);
 		return 1;
 	}

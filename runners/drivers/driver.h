@@ -236,7 +236,8 @@ struct lab_file {
  * @errors: stderr as it came, with a NUL behind it; at most 1 MiB.
  * @rusage: object, see struct proto_run_end; NULL if it never ended.
  * @run_s, @clock_jump_s, @taint, @programs, @monitors, @facts: likewise; @run_s is NAN then.
- * @files: recordings and kept files; each at most 64 MiB, all together at most 256 MiB.
+ * @files: recordings and kept files; each at most 64 MiB, those of all runs of a boot together at
+ *	most 256 MiB.
  */
 struct lab_run {
 	enum lab_class class;

@@ -133,7 +133,10 @@ struct proto_stream {
  * @taint: /proc/sys/kernel/tainted after the run; 0 when it cannot be read.
  * @programs: array of {"name", "path", "sha256"}: what was executed; owned.
  * @monitors: object: for each monitor asked "ok", or why there is nothing of it; owned.
+ *	A file that was to be kept is in it as "file/NAME" where there is something to say of it; what
+ *	begins with "cut " is incomplete.
  * @facts: object: facts that are not as in the ready message; owned.
+ * @failed: which command it was that ended badly, "'mount' (set-up)"; NULL: none, or the only one.
  */
 struct proto_run_end {
 	unsigned run;
@@ -148,6 +151,7 @@ struct proto_run_end {
 	double run_s, clock_jump_s;
 	uint64_t taint;
 	json_t *programs, *monitors, *facts;
+	char *failed;
 };
 
 /** struct proto_fault - what went wrong outside of a run. @stage: one word, @text: one line. */

@@ -82,6 +82,8 @@ struct suite_command {
  * @repeat_s: the commands of PHASE_RUN are repeated as long as less than this has passed; 0: once.
  * @repeat_max: at most so often; 0: no limit but the time.
  * @nofile: open files that a task needs; 0: the machine's limit will do.
+ * @hang_ok: a run that had to be killed at its deadline counts if it printed its result before:
+ *	upstream's malloc1_threads prints its average and never ends.
  */
 struct suite_plan {
 	struct suite_command *commands;
@@ -94,6 +96,7 @@ struct suite_plan {
 	double repeat_s;
 	unsigned repeat_max;
 	unsigned nofile;
+	bool hang_ok;
 };
 
 /** enum suite_source - which output of the commands the parser reads. */

@@ -262,6 +262,28 @@ static unsigned wait_for_job(void)
 	return runs;
 }
 
+/* What the job asked for is in force, and the machine is as it was. */
+static void say_ready(struct strbuf *b)
+{
+	struct proto_ready ready = { .settings = json_pack("{ss}", "thp", "never"),
+				     .facts = json_pack("{ss}", "thp", "never") };
+
+	if (is("setup-fault")) {
+		(void)proto_fault_add(b, "setup", "cannot set governor 'performance'", NULL);
+		(void)proto_frame_add(b, PROTO_BYE, NULL, 0, NULL);
+		send_all(b);
+		shut_down("guest-shutdown");
+	}
+	if (is("other-cpus"))
+		(void)json_object_set_new(ready.facts, "cpus", json_integer(1));
+	if (!is("not-ready"))
+		(void)proto_ready_add(b, &ready, NULL);
+	if (is("ready-twice"))
+		(void)proto_ready_add(b, &ready, NULL);
+	proto_ready_done(&ready);
+	send_all(b);
+}
+
 static void flood(struct strbuf *b)
 {
 	static char chunk[30000];
@@ -305,8 +327,16 @@ static void run_badly(struct strbuf *b, struct proto_run_end *end)
 		end->signal = SIGKILL;
 		end->exit_status = -1;
 	}
+	if (is("clock"))
+		end->clock_jump_s = -3600;
 	if (is("flood"))
 		flood(b);
+	if (is("stream-not-named"))
+		proto_output_add(b, PROTO_NAMED, "x", 1);
+	if (is("stream-twice") || is("stream"))
+		(void)proto_stream_add(b, PROTO_NAMED, "monitor/vmstat", NULL);
+	if (is("stream-twice"))
+		(void)proto_stream_add(b, PROTO_NAMED + 1, "monitor/vmstat", NULL);
 	while (is("endless")) {
 		(void)proto_frame_add(b, PROTO_BEAT, NULL, 0, NULL);
 		send_all(b);
@@ -367,6 +397,7 @@ int main(int argc, char **argv)
 	if (is("hang-after-hello"))
 		sleep_for_ever();
 	runs = wait_for_job();
+	say_ready(&b);
 	for (unsigned i = 0; i < runs; i++) {
 		if (is("leaves-early") && i == 1)
 			break;

@@ -110,6 +110,13 @@ static const struct fake fake_modes[] = {
 	  LAB_BENCH_TIMEOUT,
 	  "run 0: the benchmark was killed",
 	  .runs = 2 },
+	{ .mode = "setup-fault", LAB_SETUP, "cannot set governor 'performance'" },
+	{ .mode = "not-ready", LAB_AGENT, "not its turn" },
+	{ .mode = "ready-twice", LAB_AGENT, "not its turn" },
+	{ .mode = "other-cpus", LAB_SETUP, "has 1 CPUs now, and the job is planned for 2" },
+	{ .mode = "clock", LAB_CLOCK, "run 0: the wall clock jumped by -3600 s", .runs = 2 },
+	{ .mode = "stream-not-named", LAB_AGENT, "a stream that it did not name", .runs = 1 },
+	{ .mode = "stream-twice", LAB_AGENT, "named a stream twice", .runs = 1 },
 	{ .mode = "endless", LAB_BENCH_TIMEOUT, "total time", .total_s = 1, .runs = 1 },
 };
 
