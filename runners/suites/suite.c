@@ -14,7 +14,11 @@
 #define PERCENT_MAX 10000
 #define SECONDS_MAX 86400.0
 
-static const struct suite *const suites[] = { &suite_wis, &suite_vms };
+static const struct suite *const suites[] = {
+#define SUITE(symbol, name) &suite_##symbol,
+#include "runners/suites/suites.def"
+#undef SUITE
+};
 
 const struct suite *suite_list(size_t i)
 {
@@ -31,7 +35,13 @@ const struct suite *suite_find(const char *name)
 
 const char *suite_names(void)
 {
-	return "will-it-scale, vm-scalability";
+	static const char names[] =
+#define SUITE(symbol, name) ", " name
+#include "runners/suites/suites.def"
+#undef SUITE
+		;
+
+	return names + 2;
 }
 
 const char *suite_name(const struct suite *s)
@@ -41,7 +51,12 @@ const char *suite_name(const struct suite *s)
 
 const char *suite_test(const struct suite *s, size_t i)
 {
-	return s->test_name(i);
+	if (!s->tests)
+		return s->test_name ? s->test_name(i) : NULL;
+	for (const struct suite_test_def *t = s->tests; t->name; t++)
+		if (i-- == 0)
+			return t->name;
+	return NULL;
 }
 
 const char *suite_param_get(const struct suite_param *params, size_t n, const char *key,
@@ -148,7 +163,7 @@ static int check_test(const struct suite *s, const char *test, struct err *e)
 
 	if (s->any_test)
 		return 0;
-	for (size_t i = 0; (name = s->test_name(i)); i++) {
+	for (size_t i = 0; (name = suite_test(s, i)); i++) {
 		if (!strcmp(name, test))
 			return 0;
 		strbuf_addf(&b, "%s%s", i ? ", " : "", name);
@@ -232,6 +247,8 @@ int suite_check(const struct suite *s, const char *test, const struct suite_para
 
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = check_param(s, &params[i], e);
+	if (r == 0 && s->check)
+		r = s->check(params, n, e);
 	return r;
 }
 
@@ -271,7 +288,9 @@ const char *suite_about(const struct suite *s)
 
 const char *suite_test_about(const struct suite *s, size_t i)
 {
-	return s->test_about ? s->test_about(i) : NULL;
+	if (!s->tests)
+		return s->test_about ? s->test_about(i) : NULL;
+	return suite_test(s, i) ? s->tests[i].about : NULL;
 }
 
 static size_t count_params(const struct suite *s)
@@ -324,102 +343,23 @@ const char *suite_work(const struct suite *s, bool *ret_per_second)
 	return s->work;
 }
 
-static void plan_vadd(struct suite_plan *plan, enum suite_phase phase, unsigned copies,
-		      const char *fmt, va_list ap)
-{
-	struct strbuf b = STRBUF_INIT;
-	char **argv = NULL;
-	size_t argc = 0;
-	char *save = NULL;
-
-	strbuf_vaddf(&b, fmt, ap);
-	for (char *w = b.s ? strtok_r(b.s, " ", &save) : NULL; w; w = strtok_r(NULL, " ", &save)) {
-		argv = xreallocarray(argv, argc + 2, sizeof(*argv));
-		argv[argc++] = xstrdup(w);
-		argv[argc] = NULL;
-	}
-	strbuf_done(&b);
-	plan->commands = xreallocarray(plan->commands, plan->n + 1, sizeof(*plan->commands));
-	plan->commands[plan->n++] =
-		(struct suite_command){ .argv = argv, .phase = phase, .copies = copies };
-}
-
-void suite_plan_add(struct suite_plan *plan, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	plan_vadd(plan, PHASE_RUN, 1, fmt, ap);
-	va_end(ap);
-}
-
-void suite_plan_add_phase(struct suite_plan *plan, enum suite_phase phase, unsigned copies,
-			  const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	plan_vadd(plan, phase, copies, fmt, ap);
-	va_end(ap);
-}
-
-/* Append to a NULL-terminated list; takes @word over. */
-static void list_add(char ***list, char *word)
-{
-	size_t n = 0;
-
-	while (*list && (*list)[n])
-		n++;
-	*list = xreallocarray(*list, n + 2, sizeof(**list));
-	(*list)[n] = word;
-	(*list)[n + 1] = NULL;
-}
-
-void suite_plan_env(struct suite_plan *plan, const char *fmt, ...)
-{
-	struct strbuf b = STRBUF_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	strbuf_vaddf(&b, fmt, ap);
-	va_end(ap);
-	list_add(&plan->env, strbuf_take(&b));
-}
-
-void suite_plan_keep(struct suite_plan *plan, const char *file)
-{
-	list_add(&plan->keep, xstrdup(file));
-}
-
-static void list_free(char **list)
-{
-	for (char **w = list; w && *w; w++)
-		free(*w);
-	free(list);
-}
-
-void suite_plan_done(struct suite_plan *plan)
-{
-	for (size_t i = 0; i < plan->n; i++)
-		list_free(plan->commands[i].argv);
-	free(plan->commands);
-	list_free(plan->env);
-	list_free(plan->keep);
-	free(plan->dir);
-	*plan = (struct suite_plan){ 0 };
-}
-
 int suite_parse(const struct suite *s, const char *test, const char *text, size_t len,
 		const struct suite_param *params, size_t n, struct suite_output *ret, struct err *e)
 {
 	struct suite_output out = { 0 };
+	_cleanup_(strbuf_done) struct strbuf clean = STRBUF_INIT;
 	int r;
 
-	r = s->parse(s, test, text, len, params, n, &out, e);
+	if (output_clean(text, len, &clean))
+		r = s->parse(s, test, strbuf_str(&clean), clean.len, params, n, &out, e);
+	else
+		r = s->parse(s, test, text, len, params, n, &out, e);
 	if (r < 0) {
 		suite_output_done(&out);
 		return r;
 	}
+	if (clean.s)
+		output_relocate(text, len, &out);
 	*ret = out;
 	return 0;
 }
@@ -427,7 +367,15 @@ int suite_parse(const struct suite *s, const char *test, const char *text, size_
 const char *suite_headline(const struct suite *s, const char *test,
 			   const struct suite_param *params, size_t n)
 {
-	return s->headline(test, params, n);
+	if (s->headline)
+		return s->headline(test, params, n);
+	for (const struct suite_test_def *t = s->tests; t && test && t->name; t++)
+		if (t->headline && !strcmp(t->name, test))
+			return t->headline;
+	for (const struct suite_metric_info *m = s->metrics; m->name; m++)
+		if (m->headline)
+			return m->name;
+	return NULL;
 }
 
 const char *metric_better_name(enum metric_better b)

@@ -129,7 +129,7 @@ struct suite_metric_info {
 /**
  * struct suite_metric - one number that an output gave.
  * @name: "will-it-scale.per_process_ops"; owned.
- * @unit, @about: static text.
+ * @unit: lives as long as @name. @about: static text.
  * @headline: may its change be reported?
  * @value: finite, and positive where @headline.
  * @series: samples inside the run in the order of time, same unit as @value; NULL if there are
