@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#define OUTPUT_MAX ((size_t)64 << 20)
+#define OUTPUT_MAX ((size_t)512 << 20)
 
 /* What the command line asks for; test is the parameter of that name. */
 struct request {
