@@ -126,16 +126,22 @@ static void take_time(struct hb *h, const struct line *l, double seconds)
 
 static void take_line(struct hb *h, const struct line *l)
 {
+	uint64_t groups, fds, tasks, messages, bytes;
 	struct scan mode;
-	uint64_t groups, fds;
 	double seconds;
 
 	if (line_match(
 		    l,
 		    "Running in %w mode with %u groups using %u file descriptors each (== %u tasks)",
-		    &mode, &groups, &fds, &h->tasks) ||
-	    line_match(l, "Each sender will pass %u messages of %u bytes", &h->messages, &h->bytes))
+		    &mode, &groups, &fds, &tasks)) {
+		h->tasks = tasks;
 		return;
+	}
+	if (line_match(l, "Each sender will pass %u messages of %u bytes", &messages, &bytes)) {
+		h->messages = messages;
+		h->bytes = bytes;
+		return;
+	}
 	if (line_match(l, "Time:_%f", &seconds)) {
 		take_time(h, l, seconds);
 	} else if (line_starts(l, "Time:")) {

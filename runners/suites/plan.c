@@ -27,8 +27,10 @@ static void command_add(struct suite_plan *plan, enum suite_phase phase, unsigne
 }
 
 /* @first: a word that is taken as it is, before those of @fmt; taken over, may be NULL. */
-static void plan_vadd(struct suite_plan *plan, enum suite_phase phase, unsigned copies, char *first,
-		      const char *fmt, va_list ap)
+__attribute__((format(printf, 5, 0))) static void plan_vadd(struct suite_plan *plan,
+							    enum suite_phase phase, unsigned copies,
+							    char *first, const char *fmt,
+							    va_list ap)
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 	char **argv = NULL;

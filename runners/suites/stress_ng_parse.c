@@ -232,6 +232,7 @@ void stress_yaml(struct stress *st, struct reader *r)
 		} else if (inside && line_match(&r->l, " - stressor: %w", &key)) {
 			name = is_stressor(key) ? key : (struct scan){ 0 };
 			dead = false;
+			st->broken |= !name.p;
 			if (!name.p)
 				problem_bad_line(r->out, &r->l, "the name of a stressor; left out");
 		} else if (inside && name.p && line_match(&r->l, " %w %w", &key, &value) &&
@@ -241,8 +242,9 @@ void stress_yaml(struct stress *st, struct reader *r)
 				dead = !stress_ops(st, &r->l, name, ops);
 			else if (!dead)
 				take_key(st, &r->l, name, key, value);
-		} else if (inside && r->l.len > 0) {
+		} else if (inside && !line_match(&r->l, "_")) {
 			problem_bad_line(r->out, &r->l, "a line of stress-ng's YAML; left out");
+			st->broken = true;
 		}
 	}
 }

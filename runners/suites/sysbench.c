@@ -109,6 +109,13 @@ struct sb {
 	bool any_mib, any_rate;
 };
 
+/* A rate that was printed and cannot be read is missing: it is not made of other figures. */
+static void spoil(struct sb *b, const struct line *l)
+{
+	problem_bad_line(b->t.out, l, "a figure of sysbench; left out");
+	b->rate = true;
+}
+
 static void take_line(struct sb *b, const struct line *l)
 {
 	static const struct {
@@ -146,7 +153,7 @@ static void take_line(struct sb *b, const struct line *l)
 		}
 		if (line_has(l, "per second:") || line_has(l, "MiB transferred") ||
 		    line_has(l, "total time:") || line_has(l, "number of events:"))
-			problem_bad_line(b->t.out, l, "a figure of sysbench; left out");
+			spoil(b, l);
 		else if (line_starts(l, "FATAL:"))
 			problem_bad_line(b->t.out, l, "a line of a good run");
 	}
