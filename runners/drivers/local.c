@@ -2,20 +2,24 @@
 /* Driver "local": no boot, the agent is a child on this very machine. */
 #include "bot/base/child.h"
 #include "bot/base/err.h"
+#include "bot/base/file.h"
 #include "bot/base/strbuf.h"
 #include "runners/drivers/console.h"
 #include "runners/drivers/drivers.h"
 #include "runners/drivers/session.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 
-/* How long the agent gets to end its benchmark after the line is closed, before it is killed. */
-#define FAREWELL_S 3.0
+/* How long the agent gets to end its run and to clean up after the line is closed. */
+#define FAREWELL_S  20.0
+#define KILL_ROUNDS 100
 
 struct local {
 	const struct lab_machine *m;
@@ -48,25 +52,81 @@ static int agent_start(struct local *l, pid_t *ret_pid, struct err *e)
 	return child_spawn(&opts, ret_pid, e);
 }
 
+/* The parent of process @pid, -1 if there is none of that number. */
+static pid_t parent_of(pid_t pid)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	_cleanup_(freep) char *path = xasprintf("/proc/%d/stat", (int)pid);
+	char *p;
+
+	/* The name in parentheses may itself hold parentheses: its end is the last one. */
+	if (file_read(path, 4096, &text, NULL) < 0 || !(p = strrchr(text.s, ')')) || strlen(p) < 5)
+		return -1;
+	return (pid_t)strtol(p + 4, NULL, 10);
+}
+
+static bool is_below(pid_t pid, pid_t top)
+{
+	/* No tree is that deep, and pids that are given out anew could make a ring. */
+	for (int i = 0; i < 1000 && pid > 1; i++) {
+		pid = parent_of(pid);
+		if (pid == top)
+			return true;
+	}
+	return false;
+}
+
+/* Return: how many there were. */
+static unsigned kill_below(pid_t top)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *de;
+	unsigned n = 0;
+
+	while (d && (de = readdir(d))) {
+		pid_t pid = (pid_t)strtol(de->d_name, NULL, 10);
+
+		if (pid > 1 && is_below(pid, top)) {
+			(void)kill(pid, SIGKILL);
+			n++;
+		}
+	}
+	if (d)
+		(void)closedir(d);
+	return n;
+}
+
+/* Did the agent end within @limit_s? */
+static bool agent_wait(pid_t pid, double limit_s)
+{
+	const struct timespec pause = { .tv_nsec = 5000000 };
+	double end_s = driver_now_s() + limit_s;
+
+	while (driver_now_s() < end_s) {
+		if (waitpid(pid, NULL, WNOHANG) != 0)
+			return true;
+		(void)nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
 /*
- * A closed line tells the agent to kill what it started, which is in process groups of its own;
- * only an agent that does not is killed itself.
+ * A closed line tells the agent to end what it started and to put the machine back. What an agent has
+ * below it dies first if it does not: with the agent gone, nobody would know whose it was.
  */
 static void agent_stop(struct local *l, pid_t pid)
 {
-	const struct timespec pause = { .tv_nsec = 5000000 };
-	double end_s = driver_now_s() + FAREWELL_S;
-
 	closep(&l->line);
 	l->line = -1;
-	while (driver_now_s() < end_s) {
-		if (waitpid(pid, NULL, WNOHANG) != 0) {
-			(void)kill(-pid, SIGKILL);
+	if (agent_wait(pid, FAREWELL_S))
+		return;
+	(void)kill(pid, SIGTERM);
+	for (int i = 0; i < KILL_ROUNDS && kill_below(pid) > 0; i++) {
+		if (agent_wait(pid, 0.1))
 			return;
-		}
-		(void)nanosleep(&pause, NULL);
 	}
-	(void)child_kill_group(pid);
+	if (!agent_wait(pid, 2))
+		(void)child_kill_group(pid);
 }
 
 /* Has a limit passed? Then the result says so. */
@@ -150,6 +210,7 @@ int local_boot(const struct lab_machine *m, const struct lab_request *q, struct 
 			       q->build_id);
 	session_init(&l.session, m, q, ret, false);
 	l.start_s = l.heard_s = driver_now_s();
+	driver_progress(q, LAB_STATE_BOOTING);
 	r = agent_start(&l, &pid, e);
 	if (r == 0) {
 		r = talk(&l, e);
@@ -159,6 +220,7 @@ int local_boot(const struct lab_machine *m, const struct lab_request *q, struct 
 			result_blame(ret, LAB_AGENT, "the agent left: %s", l.console.agent);
 	}
 	session_end(&l.session);
+	driver_progress(q, LAB_STATE_IDLE);
 	ret->console = console_text(&l.console, &ret->console_len);
 	closep(&l.line);
 	closep(&l.err);
