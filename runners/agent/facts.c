@@ -4,13 +4,12 @@
 #include "bot/base/err.h"
 #include "runners/proto/build_id.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/vfs.h>
+#include <time.h>
 
 #define LINE_MAX_BYTES 4096
 #define CPUS_MAX       8192
@@ -55,18 +54,18 @@ char *facts_read_line(const char *path)
 	return *buf ? xstrdup(buf) : NULL;
 }
 
-/* Value of "key<spaces>: value" in a file such as /proc/cpuinfo; NULL if there is none. */
-static char *read_field(const char *path, const char *key)
+char *facts_read_field(const char *path, const char *key)
 {
 	_cleanup_(fclosep) FILE *f = fopen(path, "re");
-	char line[1024];
-	size_t len = strlen(key);
+	_cleanup_(freep) char *line = NULL;
+	size_t size = 0, len = strlen(key);
 
-	while (f && fgets(line, sizeof(line), f)) {
-		char *p = line + len;
+	while (f && getline(&line, &size, f) > 0) {
+		char *p;
 
 		if (strncmp(line, key, len) != 0)
 			continue;
+		p = line + len;
 		p += strspn(p, " \t");
 		if (*p++ != ':')
 			continue;
@@ -79,13 +78,12 @@ static char *read_field(const char *path, const char *key)
 
 static uint64_t read_meminfo(const char *key)
 {
-	_cleanup_(freep) char *v = read_field("/proc/meminfo", key);
+	_cleanup_(freep) char *v = facts_read_field("/proc/meminfo", key);
 
 	return v ? strtoull(v, NULL, 10) * 1024 : 0;
 }
 
-/* The word in brackets of "always [madvise] never". */
-static char *read_chosen(const char *path)
+char *facts_read_chosen(const char *path)
 {
 	_cleanup_(freep) char *line = facts_read_line(path);
 	char *open = line ? strchr(line, '[') : NULL;
@@ -96,51 +94,10 @@ static char *read_chosen(const char *path)
 
 char *facts_thp(void)
 {
-	return read_chosen("/sys/kernel/mm/transparent_hugepage/enabled");
+	return facts_read_chosen("/sys/kernel/mm/transparent_hugepage/enabled");
 }
 
-static void set_take(json_t *facts, const char *key, char *value)
-{
-	if (value)
-		(void)json_object_set_new(facts, key, json_string(value));
-	free(value);
-}
-
-static json_t *mitigations(void)
-{
-	static const char dir[] = "/sys/devices/system/cpu/vulnerabilities";
-	json_t *all = json_object();
-	DIR *d = opendir(dir);
-	struct dirent *de;
-
-	while (d && (de = readdir(d))) {
-		_cleanup_(freep) char *path = NULL;
-
-		if (de->d_name[0] == '.')
-			continue;
-		path = xasprintf("%s/%s", dir, de->d_name);
-		set_take(all, de->d_name, facts_read_line(path));
-	}
-	if (d)
-		(void)closedir(d);
-	return all;
-}
-
-static int count_nodes(void)
-{
-	DIR *d = opendir("/sys/devices/system/node");
-	struct dirent *de;
-	int n = 0;
-
-	while (d && (de = readdir(d)))
-		n += !strncmp(de->d_name, "node", 4) && de->d_name[4] >= '0' &&
-		     de->d_name[4] <= '9';
-	if (d)
-		(void)closedir(d);
-	return n;
-}
-
-static int count_cpus(void)
+int facts_cpus(void)
 {
 	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
 	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
@@ -152,62 +109,139 @@ static int count_cpus(void)
 	return n > 0 ? n : 1;
 }
 
-/* Where a benchmark's files live changes what it measures. */
-static const char *fs_name(const char *path)
+int facts_list_count(const char *path)
 {
-	struct statfs st;
+	_cleanup_(freep) char *line = facts_read_line(path);
+	const char *p = line;
+	int n = 0;
 
-	if (statfs(path, &st) < 0)
-		return NULL;
-	switch ((unsigned long)st.f_type) {
-	case 0x01021994:
-		return "tmpfs";
-	case 0x858458f6:
-		return "ramfs";
-	case 0xef53:
-		return "ext";
-	case 0x58465342:
-		return "xfs";
-	case 0x9123683e:
-		return "btrfs";
-	case 0x794c7630:
-		return "overlay";
-	default:
-		return "other";
+	while (p && *p) {
+		char *end;
+		long from = strtol(p, &end, 10), to = from;
+
+		if (end == p)
+			break;
+		if (*end == '-')
+			to = strtol(end + 1, &end, 10);
+		if (to < from || to > 1 << 20)
+			break;
+		n += (int)(to - from) + 1;
+		p = *end == ',' ? end + 1 : NULL;
+	}
+	return n;
+}
+
+/*
+ * Where a benchmark's files live changes what it measures. The mount with the longest path that leads
+ * to @path counts, the last of them if there are many.
+ */
+static char *fs_name(const char *path)
+{
+	_cleanup_(freep) char *real = realpath(path, NULL);
+	_cleanup_(fclosep) FILE *f = fopen("/proc/self/mounts", "re");
+	_cleanup_(freep) char *line = NULL;
+	size_t size = 0, best = 0;
+	char *type = NULL;
+
+	while (real && f && getline(&line, &size, f) > 0) {
+		char *save = NULL, *at, *kind;
+		size_t n;
+
+		if (!strtok_r(line, " ", &save))
+			continue;
+		at = strtok_r(NULL, " ", &save);
+		kind = at ? strtok_r(NULL, " ", &save) : NULL;
+		if (!kind)
+			continue;
+		n = strcmp(at, "/") ? strlen(at) : 0;
+		if (n < best || strncmp(real, at, n) != 0 || (real[n] && real[n] != '/'))
+			continue;
+		best = n;
+		free(type);
+		type = xstrdup(kind);
+	}
+	return type;
+}
+
+static void add_fs(json_t *facts, const char *key, const char *path)
+{
+	_cleanup_(freep) char *type = fs_name(path);
+
+	if (type)
+		(void)json_object_set_new(facts, key, json_string(type));
+}
+
+static void add_line(json_t *facts, const char *key, const char *path)
+{
+	_cleanup_(freep) char *line = facts_read_line(path);
+
+	if (line)
+		(void)json_object_set_new(facts, key, json_string(line));
+}
+
+json_t *facts_now(json_t *missing)
+{
+	_cleanup_(freep) char *taint = facts_read_line("/proc/sys/kernel/tainted");
+	const char *tmp = getenv("TMPDIR");
+	json_t *facts = json_object();
+
+	facts_machine(facts);
+	add_line(facts, "kernel", "/proc/version");
+	add_line(facts, "cmdline", "/proc/cmdline");
+	add_fs(facts, "tmp_fs", "/tmp");
+	add_fs(facts, "shm_fs", "/dev/shm");
+	add_fs(facts, "work_fs", tmp && *tmp == '/' ? tmp : "/tmp");
+	if (taint)
+		(void)json_object_set_new(facts, "taint",
+					  json_integer((json_int_t)strtoull(taint, NULL, 10)));
+	(void)json_object_set_new(facts, "swap_total_bytes",
+				  json_integer((json_int_t)read_meminfo("SwapTotal")));
+	(void)json_object_set_new(facts, "agent", json_string(KPERFBOT_VERSION));
+	if (json_array_size(missing) > 0)
+		(void)json_object_set(facts, "not_set_up", missing);
+	return facts;
+}
+
+void facts_changed(json_t *before, json_t *now, json_t *ret)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach (now, key, v) {
+		if (!json_equal(v, json_object_get(before, key)))
+			(void)json_object_set(ret, key, v);
+	}
+	json_object_foreach (before, key, v) {
+		/* What the set-up told of itself is in no later look. */
+		if (!json_object_get(now, key) && strcmp(key, "not_set_up") != 0)
+			(void)json_object_set_new(ret, key, json_null());
 	}
 }
 
-static void add_facts(json_t *facts)
+void facts_busy(json_t *ret)
 {
-	static const struct {
-		const char *key, *path;
-	} files[] = {
-		{ "kernel", "/proc/version" },
-		{ "cmdline", "/proc/cmdline" },
-		{ "governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor" },
-		{ "scaling_driver", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver" },
-		{ "no_turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo" },
-		{ "boost", "/sys/devices/system/cpu/cpufreq/boost" },
-		{ "smt", "/sys/devices/system/cpu/smt/control" },
-		{ "numa_balancing", "/proc/sys/kernel/numa_balancing" },
-		{ "aslr", "/proc/sys/kernel/randomize_va_space" },
-		{ "overcommit", "/proc/sys/vm/overcommit_memory" },
-		{ "clocksource",
-		  "/sys/devices/system/clocksource/clocksource0/current_clocksource" },
-	};
+	_cleanup_(freep) char *line = facts_read_line("/proc/loadavg");
+	char *slash = line ? strchr(line, '/') : NULL;
+	long n;
 
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		set_take(facts, files[i].key, facts_read_line(files[i].path));
-	set_take(facts, "cpu_model", read_field("/proc/cpuinfo", "model name"));
-	set_take(facts, "microcode", read_field("/proc/cpuinfo", "microcode"));
-	set_take(facts, "thp", facts_thp());
-	set_take(facts, "thp_defrag", read_chosen("/sys/kernel/mm/transparent_hugepage/defrag"));
-	(void)json_object_set_new(facts, "numa_nodes", json_integer(count_nodes()));
-	(void)json_object_set_new(facts, "mitigations", mitigations());
-	(void)json_object_set_new(facts, "page_size_bytes", json_integer(sysconf(_SC_PAGESIZE)));
-	(void)json_object_set_new(facts, "tmp_fs", json_string(fs_name("/tmp")));
-	(void)json_object_set_new(facts, "shm_fs", json_string(fs_name("/dev/shm")));
-	(void)json_object_set_new(facts, "agent", json_string(KPERFBOT_VERSION));
+	/* "0.20 0.18 0.12 1/80 11206": the one that runs is us. */
+	if (!slash)
+		return;
+	while (slash > line && slash[-1] >= '0' && slash[-1] <= '9')
+		slash--;
+	n = strtol(slash, NULL, 10) - 1;
+	if (n > 0)
+		(void)json_object_set_new(ret, "running_others", json_integer(n));
+}
+
+double facts_clock_offset_s(void)
+{
+	struct timespec wall, count;
+
+	(void)clock_gettime(CLOCK_REALTIME, &wall);
+	if (clock_gettime(CLOCK_BOOTTIME, &count) < 0)
+		(void)clock_gettime(CLOCK_MONOTONIC, &count);
+	return (double)(wall.tv_sec - count.tv_sec) + (double)(wall.tv_nsec - count.tv_nsec) / 1e9;
 }
 
 static char *find_nonce(void)
@@ -240,7 +274,7 @@ void facts_hello(const char *nonce, json_t *missing, struct proto_hello *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	ret->version = PROTO_VERSION;
-	ret->cpus = count_cpus();
+	ret->cpus = facts_cpus();
 	ret->mem_total_bytes = read_meminfo("MemTotal");
 	ret->mem_available_bytes = read_meminfo("MemAvailable");
 	ret->swap_total_bytes = read_meminfo("SwapTotal");
@@ -248,8 +282,5 @@ void facts_hello(const char *nonce, json_t *missing, struct proto_hello *ret)
 	ret->build_id = find_build_id();
 	ret->boot_id = facts_read_line("/proc/sys/kernel/random/boot_id");
 	ret->nonce = nonce ? xstrdup(nonce) : find_nonce();
-	ret->facts = json_object();
-	add_facts(ret->facts);
-	if (json_array_size(missing) > 0)
-		(void)json_object_set(ret->facts, "not_set_up", missing);
+	ret->facts = facts_now(missing);
 }

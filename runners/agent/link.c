@@ -2,9 +2,11 @@
 #include "runners/agent/link.h"
 
 #include "bot/base/err.h"
+#include "runners/agent/stop.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <time.h>
 
 /* A driver takes a machine for dead after its silence limit, which is well above this. */
@@ -18,6 +20,14 @@ double agent_now_s(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
+/* What waits was interrupted: by one who wants us to leave? */
+static int check_stop(struct err *e)
+{
+	int sig = stop_signal();
+
+	return sig ? err_set(e, ERR_CANCELLED, "the agent was told to stop by signal %d", sig) : 0;
+}
+
 int link_flush(struct link *l, struct err *e)
 {
 	size_t pos = 0;
@@ -25,12 +35,18 @@ int link_flush(struct link *l, struct err *e)
 	while (pos < l->out_buf.len) {
 		ssize_t n = write(l->out, l->out_buf.s + pos, l->out_buf.len - pos);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0 && errno == EAGAIN) {
 			struct pollfd p = { .fd = l->out, .events = POLLOUT };
 
-			(void)poll(&p, 1, 1000);
+			n = poll(&p, 1, 1000);
+			if (n >= 0)
+				continue;
+		}
+		if (n < 0 && errno == EINTR) {
+			int r = check_stop(e);
+
+			if (r < 0)
+				return r;
 			continue;
 		}
 		if (n < 0)
@@ -83,7 +99,52 @@ int link_receive(struct link *l, struct proto_frame *ret, struct err *e)
 		} else if (errno != EINTR) {
 			return err_errno(e, errno, "could not read from the driver");
 		}
+		r = check_stop(e);
+		if (r < 0)
+			return r;
 	}
+}
+
+unsigned sink_open(struct sink *k, const char *name)
+{
+	size_t i = 0;
+
+	for (; i < ARRAY_SIZE(k->names) && k->names[i]; i++) {
+		if (!strcmp(k->names[i], name))
+			return 0;
+	}
+	if (k->ret < 0 || i == ARRAY_SIZE(k->names) ||
+	    proto_stream_add(&k->link->out_buf, PROTO_NAMED + (unsigned)i, name, NULL) < 0)
+		return 0;
+	k->names[i] = xstrdup(name);
+	return PROTO_NAMED + (unsigned)i;
+}
+
+void sink_done(struct sink *k)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(k->names); i++)
+		free(k->names[i]);
+	memset(k->names, 0, sizeof(k->names));
+}
+
+void sink_put(struct sink *k, unsigned stream, const void *data, size_t len)
+{
+	if (k->ret == 0 && stream)
+		proto_output_add(&k->link->out_buf, (int)stream, data, len);
+}
+
+int sink_flush(struct sink *k)
+{
+	if (k->ret == 0)
+		k->ret = link_flush(k->link, &k->why);
+	return k->ret;
+}
+
+int sink_beat(struct sink *k)
+{
+	if (k->ret == 0)
+		k->ret = link_beat(k->link, &k->why);
+	return k->ret;
 }
 
 void link_done(struct link *l)

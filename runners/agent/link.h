@@ -2,6 +2,7 @@
 /* The agent's end of the line to its driver. */
 #pragma once
 
+#include "bot/base/err.h"
 #include "runners/proto/message.h"
 
 /**
@@ -38,3 +39,27 @@ int link_fault(struct link *l, const char *stage, const char *text);
 int link_receive(struct link *l, struct proto_frame *ret, struct err *e);
 
 void link_done(struct link *l);
+
+/**
+ * struct sink - where the output of one run goes.
+ * @names: of the named streams so far; owned.
+ * @ret, @why: negative once the driver is gone or we are to stop: what comes then is dropped.
+ */
+struct sink {
+	struct link *link;
+	char *names[PROTO_STREAM_MAX - PROTO_NAMED + 1];
+	int ret;
+	struct err why;
+};
+
+/** sink_open() - name a new stream. Return: its number; 0 if the name is bad, taken or one too many. */
+unsigned sink_open(struct sink *k, const char *name);
+
+/** sink_put() - @len bytes of a stream, sent by the next sink_flush(); nothing for stream 0. */
+void sink_put(struct sink *k, unsigned stream, const void *data, size_t len);
+
+/** sink_flush(), sink_beat() - as for the link. Return: @k->ret. */
+int sink_flush(struct sink *k);
+int sink_beat(struct sink *k);
+
+void sink_done(struct sink *k);

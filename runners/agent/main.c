@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kperfbot-agent: works for a driver on the machine where benchmarks run. */
 #include "bot/base/cleanup.h"
+#include "runners/agent/guard.h"
 #include "runners/agent/init.h"
-#include "runners/agent/serve.h"
 
 #include <getopt.h>
 
@@ -52,5 +52,5 @@ int main(int argc, char **argv)
 	}
 	if (!over_stdio || !opts.workloads || optind != argc)
 		return usage(stderr, 2);
-	return serve(&opts);
+	return guard_serve(&opts);
 }

@@ -2,301 +2,504 @@
 #include "runners/agent/run.h"
 
 #include "bot/base/err.h"
+#include "runners/agent/cmd.h"
+#include "runners/agent/facts.h"
+#include "runners/agent/helper.h"
+#include "runners/agent/keep.h"
+#include "runners/agent/record.h"
+#include "runners/agent/stop.h"
 #include "runners/agent/tree.h"
+#include "runners/agent/usage.h"
+#include "runners/agent/workdir.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/personality.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 
-/* struct stream - one output pipe of the commands of a run. */
+/* Seconds for all commands of the clean-up; the second when nobody waits for us any more. */
+#define CLEANUP_S      30.0
+#define CLEANUP_GONE_S 5.0
+
+/* struct stream - one output pipe. @number: 0 for the log of a phase that is not open yet. */
 struct stream {
 	int fd;
-	int number;
+	unsigned number;
 	uint64_t sent;
 };
 
-struct run {
-	struct link *link;
-	const struct run_env *env;
-	const struct proto_job *job;
-	struct proto_run_end end;
-	struct stream streams[2];
-	double deadline_s;
-	struct rusage usage;
+/* struct outcome - how a command ended, of its copies the first that ended badly. */
+struct outcome {
+	int exit_status, signal;
+	bool timed_out;
+	char *error;
 };
 
-/* The agent is kept from the OOM killer; what it measures is not. */
-static void oom_default(void)
+/*
+ * struct run - @pids, @npids, @done, @live: copies of the command that runs. @spare: what the set-up
+ * left running for the run. @log: where both outputs of set-up or clean-up go.
+ */
+struct run {
+	struct sink sink;
+	struct run_env *env;
+	const struct proto_job *job;
+	struct proto_run_end end;
+	struct stream streams[2], log;
+	double deadline_s;
+	struct usage usage;
+	enum proto_phase phase;
+	const char *dir;
+	struct recorder recorder;
+	struct helpers helpers;
+	pid_t *pids, *spare, group;
+	bool *done;
+	size_t npids, live, nspare;
+	struct outcome *outcome;
+};
+
+static const char *const log_names[] = {
+	[PROTO_PHASE_RUN] = "",
+	[PROTO_PHASE_SETUP] = "file/set-up.log",
+	[PROTO_PHASE_CLEANUP] = "file/clean-up.log",
+};
+
+/* What a pipe gave goes to the driver as far as the cap allows. */
+static void stream_send(struct run *r, struct stream *s, const char *buf, size_t n)
 {
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	uint64_t room = r->job->output_max_bytes - s->sent;
 
-	if (fd >= 0)
-		(void)!write(fd, "0", 1);
-}
-
-static void child_exec(const struct run *r, char **argv, int out, int err, int report)
-{
-	size_t n = 0;
-	char **args;
-	sigset_t none;
-	int null = open("/dev/null", O_RDONLY);
-
-	(void)setpgid(0, 0);
-	if (r->env->whole_machine)
-		oom_default();
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (r->env->no_thp)
-		(void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
-	if (!r->job->aslr)
-		(void)personality(PER_LINUX | ADDR_NO_RANDOMIZE);
-	(void)signal(SIGPIPE, SIG_DFL);
-	(void)signal(SIGCHLD, SIG_DFL);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	if (null >= 0)
-		(void)dup2(null, STDIN_FILENO);
-	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
-		_exit(127);
-	while (argv[n])
-		n++;
-	if (n == 0)
-		_exit(127);
-	args = xcalloc(n + 2, sizeof(*args));
-	args[0] = xstrdup(r->env->workloads);
-	memcpy(args + 1, argv, n * sizeof(*args));
-	if (strchr(argv[0], '/'))
-		(void)execv(argv[0], argv);
-	else
-		(void)execv(args[0], args);
-	n = (size_t)errno;
-	(void)!write(report, &n, sizeof(n));
-	_exit(127);
-}
-
-/* Starts a command; what stopped it from starting goes to @end->error. Return: pid, or -1. */
-static pid_t command_start(struct run *r, char **argv)
-{
-	int out[2], err[2], report[2];
-	size_t why = 0;
-	pid_t pid;
-	ssize_t n;
-
-	if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0 ||
-	    pipe2(report, O_CLOEXEC) < 0) {
-		r->end.error = xasprintf("could not make a pipe: %s", strerror(errno));
-		return -1;
+	/* Above the cap the pipe is still emptied, or the program would block for ever. */
+	if (n > room) {
+		r->end.truncated |= r->phase == PROTO_PHASE_RUN;
+		n = (size_t)room;
 	}
-	pid = fork();
-	if (pid == 0)
-		child_exec(r, argv, out[1], err[1], report[1]);
-	(void)close(out[1]);
-	(void)close(err[1]);
-	(void)close(report[1]);
-	do {
-		n = pid < 0 ? 0 : read(report[0], &why, sizeof(why));
-	} while (n < 0 && errno == EINTR);
-	(void)close(report[0]);
-	if (pid < 0)
-		r->end.error = xasprintf("could not fork: %s", strerror(errno));
-	else if (n == (ssize_t)sizeof(why))
-		r->end.error = xasprintf("cannot execute '%s': %s",
-					 strchr(argv[0], '/') ? argv[0] : r->env->workloads,
-					 strerror((int)why));
-	if (r->end.error) {
+	if (!s->number && n)
+		s->number = sink_open(&r->sink, log_names[r->phase]);
+	s->sent += n;
+	sink_put(&r->sink, s->number, buf, n);
+	(void)sink_flush(&r->sink);
+}
+
+/*
+ * Sends on what a pipe holds now, at most @reads pieces: a program that never stops writing must not
+ * keep us from its deadline.
+ */
+static void stream_pump(struct run *r, struct stream *s, int reads)
+{
+	char buf[16384];
+
+	while (s->fd >= 0 && reads-- > 0) {
+		ssize_t n = read(s->fd, buf, sizeof(buf));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			(void)close(s->fd);
+			s->fd = -1;
+			return;
+		}
+		stream_send(r, r->phase == PROTO_PHASE_RUN ? s : &r->log, buf, (size_t)n);
+	}
+}
+
+/* What the pipes still hold after all writers are dead. */
+static void streams_finish(struct run *r)
+{
+	for (int i = 0; i < 2; i++) {
+		stream_pump(r, &r->streams[i], 1024);
+		closep(&r->streams[i].fd);
+		r->streams[i].fd = -1;
+	}
+}
+
+static void note_end(struct run *r, int status)
+{
+	struct outcome *o = r->outcome;
+
+	if (o->signal || o->exit_status > 0)
+		return;
+	o->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	o->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/* A child has ended: a copy of the command, a monitor, or what one of them left to us. */
+static void on_reaped(void *arg, pid_t pid, int status)
+{
+	struct run *r = arg;
+	ssize_t i = cmd_pids_find(r->pids, r->npids, pid);
+
+	if (i >= 0 && !r->done[i]) {
+		r->done[i] = true;
+		r->live--;
+		note_end(r, status);
+	} else {
+		(void)helpers_reaped(&r->helpers, pid, status);
+	}
+}
+
+static void reap(struct run *r)
+{
+	struct rusage u;
+	int status;
+	pid_t pid;
+
+	while ((pid = wait4(-1, &status, WNOHANG, &u)) > 0) {
+		bool counts = r->phase == PROTO_PHASE_RUN;
+
+		for (size_t i = 0; i < r->nspare; i++)
+			counts &= r->spare[i] != pid;
+		for (size_t i = 0; i < r->helpers.n; i++)
+			counts &= r->helpers.list[i].pid != pid;
+		if (counts)
+			usage_add(&r->usage, &u);
+		on_reaped(r, pid, status);
+	}
+}
+
+/* Ends what a command has left behind, but not what the set-up or a monitor still needs. */
+static unsigned kill_left(struct run *r)
+{
+	_cleanup_(freep) pid_t *spare = xcalloc(r->nspare + HELPERS_MAX, sizeof(*spare));
+	struct tree t = { .whole_machine = r->env->whole_machine,
+			  .spare = spare,
+			  .reaped = on_reaped,
+			  .arg = r };
+
+	for (size_t i = 0; i < r->nspare; i++)
+		spare[t.nspare++] = r->spare[i];
+	for (size_t i = 0; i < r->helpers.n; i++) {
+		if (r->helpers.list[i].pid > 0)
+			spare[t.nspare++] = r->helpers.list[i].pid;
+	}
+	return tree_kill(&t);
+}
+
+static void kill_command(const struct run *r)
+{
+	(void)kill(-r->group, SIGKILL);
+	for (size_t i = 0; i < r->npids; i++) {
+		if (!r->done[i])
+			(void)kill(r->pids[i], SIGKILL);
+	}
+}
+
+/* Waits for something to happen, at most until @until_s, and takes what was printed. */
+static void wait_some(struct run *r, double until_s)
+{
+	double left = until_s - agent_now_s();
+	struct timespec ts = { .tv_sec = 1 };
+	struct pollfd p[3 + HELPERS_MAX] = {
+		{ .fd = r->streams[0].fd, .events = POLLIN },
+		{ .fd = r->streams[1].fd, .events = POLLIN },
+		/* Input during a run can only be the end of the line: wake up for that. */
+		{ .fd = r->sink.ret == 0 ? r->sink.link->in : -1, .events = 0 },
+	};
+	sigset_t none;
+
+	for (size_t i = 0; i < r->helpers.n; i++)
+		p[3 + i] = (struct pollfd){ .fd = r->helpers.list[i].fd, .events = POLLIN };
+	if (left < 1)
+		ts = (struct timespec){ .tv_nsec = left > 0 ? (long)(left * 1e9) : 0 };
+	/*
+	 * SIGCHLD is blocked but in here, so a child that ends is never missed; that needs neither
+	 * signalfd nor pidfd, which a small kernel may lack.
+	 */
+	(void)sigemptyset(&none);
+	if (ppoll(p, 3 + r->helpers.n, &ts, &none) < 0)
+		return;
+	if (p[2].revents & (POLLHUP | POLLERR | POLLNVAL))
+		r->sink.ret =
+			err_set(&r->sink.why, ERR_IO, "the driver closed the line during a run");
+	stream_pump(r, &r->streams[0], 16);
+	stream_pump(r, &r->streams[1], 16);
+	for (size_t i = 0; i < r->helpers.n; i++) {
+		if (p[3 + i].revents)
+			(void)helpers_pump(&r->helpers, p[3 + i].fd);
+	}
+}
+
+/* Until all copies have ended, were killed at the deadline, or because nobody waits for them. */
+static void command_wait(struct run *r)
+{
+	for (;;) {
+		double now = agent_now_s(), until = now + 1, next;
+		int sig = stop_signal();
+		bool late = now >= r->deadline_s;
+
+		reap(r);
+		if (!r->live)
+			return;
+		if (sig && r->sink.ret == 0)
+			r->sink.ret = err_set(&r->sink.why, ERR_CANCELLED,
+					      "the agent was told to stop by signal %d", sig);
+		if (late || (r->sink.ret < 0 && r->phase != PROTO_PHASE_CLEANUP)) {
+			r->outcome->timed_out |= late;
+			kill_command(r);
+			until = now + 0.01;
+		} else if (r->deadline_s < until) {
+			until = r->deadline_s;
+		}
+		next = record_tick(&r->recorder, now);
+		if (r->sink.link->out_buf.len)
+			(void)sink_flush(&r->sink);
+		wait_some(r, next < until ? next : until);
+		(void)sink_beat(&r->sink);
+	}
+}
+
+static int pipes_make(struct run *r, int *ret_out, int *ret_err, struct err *e)
+{
+	int out[2], err[2];
+
+	if (pipe2(out, O_CLOEXEC) < 0)
+		return err_errno(e, errno, "could not make a pipe");
+	if (pipe2(err, O_CLOEXEC) < 0) {
+		int r2 = err_errno(e, errno, "could not make a pipe");
+
 		(void)close(out[0]);
-		(void)close(err[0]);
-		if (pid > 0)
-			(void)waitpid(pid, NULL, 0);
-		return -1;
+		(void)close(out[1]);
+		return r2;
 	}
 	(void)fcntl(out[0], F_SETFL, O_NONBLOCK);
 	(void)fcntl(err[0], F_SETFL, O_NONBLOCK);
 	r->streams[0].fd = out[0];
 	r->streams[1].fd = err[0];
-	return pid;
-}
-
-/*
- * Sends on what a pipe holds now, at most @reads pieces: a program that never stops writing must not
- * keep us from its deadline. Return: 0; ERR_IO when the driver is gone.
- */
-static int stream_pump(struct run *r, struct stream *s, int reads, struct err *e)
-{
-	char buf[16384];
-	ssize_t n;
-
-	while (s->fd >= 0 && reads-- > 0) {
-		uint64_t room = r->job->output_max_bytes - s->sent;
-		int ret;
-
-		n = read(s->fd, buf, sizeof(buf));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return 0;
-		if (n <= 0) {
-			(void)close(s->fd);
-			s->fd = -1;
-			return 0;
-		}
-		/* Above the cap the pipe is still emptied, or the program would block for ever. */
-		if ((uint64_t)n > room) {
-			r->end.truncated = true;
-			n = (ssize_t)room;
-		}
-		s->sent += (uint64_t)n;
-		proto_output_add(&r->link->out_buf, s->number, buf, (size_t)n);
-		ret = link_flush(r->link, e);
-		if (ret < 0)
-			return ret;
-	}
+	*ret_out = out[1];
+	*ret_err = err[1];
 	return 0;
 }
 
-static void usage_add(struct rusage *sum, const struct rusage *u)
+static int command_start(struct run *r, const struct proto_command *c, double *ret_start_s,
+			 struct err *e)
 {
-	timeradd(&sum->ru_utime, &u->ru_utime, &sum->ru_utime);
-	timeradd(&sum->ru_stime, &u->ru_stime, &sum->ru_stime);
-	if (u->ru_maxrss > sum->ru_maxrss)
-		sum->ru_maxrss = u->ru_maxrss;
-	sum->ru_minflt += u->ru_minflt;
-	sum->ru_majflt += u->ru_majflt;
-	sum->ru_nvcsw += u->ru_nvcsw;
-	sum->ru_nivcsw += u->ru_nivcsw;
-}
-
-static json_t *usage_json(const struct rusage *u)
-{
-	return json_pack("{sf sf sI sI sI sI sI}", "utime_s",
-			 (double)u->ru_utime.tv_sec + (double)u->ru_utime.tv_usec / 1e6, "stime_s",
-			 (double)u->ru_stime.tv_sec + (double)u->ru_stime.tv_usec / 1e6,
-			 "maxrss_kib", (json_int_t)u->ru_maxrss, "minflt", (json_int_t)u->ru_minflt,
-			 "majflt", (json_int_t)u->ru_majflt, "nvcsw", (json_int_t)u->ru_nvcsw,
-			 "nivcsw", (json_int_t)u->ru_nivcsw);
-}
-
-/* Has the command ended? Then its status is in @r->end. */
-static bool command_reap(struct run *r, pid_t pid)
-{
-	struct rusage u;
-	int status;
-
-	if (wait4(pid, &status, WNOHANG, &u) != pid)
-		return false;
-	usage_add(&r->usage, &u);
-	r->end.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	r->end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	return true;
-}
-
-/*
- * SIGCHLD is blocked except inside ppoll(), so a child that ends is never missed; that needs neither
- * signalfd nor pidfd, which a small kernel may lack.
- */
-static int command_wait(struct run *r, pid_t pid, struct err *e)
-{
-	sigset_t none;
-	int ret;
-
-	(void)sigemptyset(&none);
-	while (!command_reap(r, pid)) {
-		struct pollfd p[3] = {
-			{ .fd = r->streams[0].fd, .events = POLLIN },
-			{ .fd = r->streams[1].fd, .events = POLLIN },
-			/* Input during a run can only be the end of the line: wake up for that. */
-			{ .fd = r->link->in, .events = 0 },
-		};
-		double left = r->deadline_s - agent_now_s();
-		struct timespec ts = { .tv_sec = 1 };
-
-		if (left <= 0) {
-			r->end.timed_out = true;
-			(void)kill(-pid, SIGKILL);
-			(void)kill(pid, SIGKILL);
-			left = 0.01;
-		}
-		if (left < 1)
-			ts = (struct timespec){ .tv_nsec = (long)(left * 1e9) + 1 };
-		if (ppoll(p, 3, &ts, &none) < 0 && errno != EINTR)
-			return err_errno(e, errno, "could not poll");
-		if (p[2].revents & (POLLHUP | POLLERR | POLLNVAL))
-			return err_set(e, ERR_IO, "the driver closed the line during a run");
-		if ((ret = stream_pump(r, &r->streams[0], 16, e)) < 0 ||
-		    (ret = stream_pump(r, &r->streams[1], 16, e)) < 0 ||
-		    (ret = link_beat(r->link, e)) < 0)
-			return ret;
-	}
-	return 0;
-}
-
-/* What the pipes still hold after all writers are dead. */
-static int streams_finish(struct run *r, struct err *e)
-{
-	int ret = 0;
-
-	for (int i = 0; i < 2; i++) {
-		if (ret == 0)
-			ret = stream_pump(r, &r->streams[i], 1024, e);
-		closep(&r->streams[i].fd);
-		r->streams[i].fd = -1;
-	}
-	return ret;
-}
-
-static int commands_run(struct run *r, struct err *e)
-{
-	for (size_t i = 0; i < r->job->ncommands; i++) {
-		pid_t pid = command_start(r, r->job->commands[i].argv);
-		int ret, ret2;
-
-		if (pid < 0) {
-			r->end.exit_status = -1;
-			return 0;
-		}
-		ret = command_wait(r, pid, e);
-		r->end.left_over += tree_kill(r->env->whole_machine);
-		ret2 = streams_finish(r, e);
-		if (ret < 0 || ret2 < 0)
-			return ret < 0 ? ret : ret2;
-		if (r->end.exit_status != 0 || r->end.timed_out)
-			return 0;
-	}
-	return 0;
-}
-
-int run_once(struct link *l, const struct run_env *env, const struct proto_job *job, unsigned run,
-	     struct err *e)
-{
-	double start_s = agent_now_s();
-	struct run r = {
-		.link = l,
-		.env = env,
-		.job = job,
-		.end = { .run = run },
-		.streams = { { .fd = -1, .number = PROTO_STDOUT },
-			     { .fd = -1, .number = PROTO_STDERR } },
-		.deadline_s = start_s + job->deadline_s,
+	_cleanup_(freep) char *path = NULL;
+	_cleanup_(closep) int out = -1;
+	_cleanup_(closep) int err = -1;
+	struct cmd cmd = {
+		.argv = c->argv,
+		.dir = r->dir,
+		.env = r->job->env,
+		.aslr = r->job->aslr,
+		.no_thp = r->env->no_thp,
+		.oom_default = r->env->whole_machine,
+		.nofile = r->job->nofile,
 	};
 	int ret;
 
-	ret = proto_run_start_add(&l->out_buf, run, e);
+	ret = programs_find(&r->env->programs, r->job, r->dir, c->argv[0], &path, &cmd.applet, e);
 	if (ret == 0)
-		ret = link_flush(l, e);
-	if (ret == 0)
-		ret = commands_run(&r, e);
+		ret = pipes_make(r, &out, &err, e);
+	if (ret < 0)
+		return ret;
+	programs_use(&r->env->programs, c->argv[0], path);
+	cmd.path = path;
+	cmd.out = out;
+	cmd.err = err;
+	r->pids = xcalloc(c->copies, sizeof(*r->pids));
+	r->done = xcalloc(c->copies, sizeof(*r->done));
+	ret = cmd_start(&cmd, c->copies, r->pids, ret_start_s, e);
+	if (ret < 0)
+		return ret;
+	r->group = r->pids[0];
+	r->npids = r->live = c->copies;
+	cmd_pids_sort(r->pids, r->npids);
+	return 0;
+}
+
+/* Runs one command to its end. Return: did it end well? */
+static bool command_run(struct run *r, const struct proto_command *c, struct outcome *o)
+{
+	double start_s = 0;
+	struct err e = { 0 };
+
+	*o = (struct outcome){ .exit_status = -1 };
+	r->outcome = o;
+	if (command_start(r, c, &start_s, &e) < 0) {
+		o->error = xstrdup(e.msg);
+	} else {
+		o->exit_status = 0;
+		command_wait(r);
+		if (r->phase == PROTO_PHASE_RUN)
+			r->end.run_s += agent_now_s() - start_s;
+	}
+	/* What a set-up starts and leaves is for the run. */
+	if (r->phase == PROTO_PHASE_RUN)
+		r->end.left_over += kill_left(r);
+	streams_finish(r);
+	free(r->pids);
+	free(r->done);
+	r->pids = NULL;
+	r->done = NULL;
+	r->npids = 0;
+	return !o->error && !o->signal && o->exit_status == 0 && !o->timed_out;
+}
+
+/* Which command it was is said where it is not the only one. */
+static void outcome_take(struct run *r, const struct proto_command *c, struct outcome *o, bool ok)
+{
+	r->end.exit_status = o->exit_status;
+	r->end.signal = o->signal;
+	r->end.timed_out = o->timed_out;
+	r->end.error = o->error;
+	if (!ok && r->job->ncommands > 1)
+		r->end.failed = xasprintf("'%.80s'%s", c->argv[0],
+					  r->phase == PROTO_PHASE_SETUP ? " (set-up)" : "");
+}
+
+/* The commands of one phase. Return: did all end well, and does somebody wait for the rest? */
+static bool phase_run(struct run *r, enum proto_phase phase)
+{
+	r->phase = phase;
+	for (size_t i = 0; i < r->job->ncommands; i++) {
+		const struct proto_command *c = &r->job->commands[i];
+		struct outcome o;
+		bool ok;
+
+		if (c->phase != phase)
+			continue;
+		ok = command_run(r, c, &o);
+		outcome_take(r, c, &o, ok);
+		if (!ok || r->sink.ret < 0)
+			return false;
+	}
+	return true;
+}
+
+static void measure(struct run *r)
+{
+	double start_s = agent_now_s();
+	unsigned times = 0;
+
+	helpers_start(&r->helpers);
+	record_start(&r->recorder, agent_now_s());
+	(void)sink_flush(&r->sink);
+	while (r->sink.ret == 0 && phase_run(r, PROTO_PHASE_RUN)) {
+		times++;
+		if (agent_now_s() - start_s >= r->job->repeat_s || times == r->job->repeat_max)
+			break;
+	}
+	record_stop(&r->recorder, agent_now_s());
+	helpers_stop(&r->helpers);
+	(void)sink_flush(&r->sink);
+}
+
+/* All of them are started, however the run and the ones before ended. */
+static void cleanup(struct run *r)
+{
+	r->phase = PROTO_PHASE_CLEANUP;
+	r->log = (struct stream){ .fd = -1 };
+	r->deadline_s = agent_now_s() + (r->sink.ret < 0 ? CLEANUP_GONE_S : CLEANUP_S);
+	for (size_t i = 0; i < r->job->ncommands; i++) {
+		const struct proto_command *c = &r->job->commands[i];
+		struct outcome o;
+
+		if (c->phase != PROTO_PHASE_CLEANUP)
+			continue;
+		if (!command_run(r, c, &o)) {
+			_cleanup_(freep) char *text =
+				xasprintf("'%.80s': %.200s, status %d, signal %d", c->argv[0],
+					  o.error	? o.error
+					  : o.timed_out ? "killed at its deadline"
+							: "failed",
+					  o.exit_status, o.signal);
+
+			(void)json_object_set_new(r->end.facts, "clean_up_failed",
+						  json_string(text));
+		}
+		free(o.error);
+	}
+}
+
+static void commands_run(struct run *r)
+{
+	struct keep keep;
+
+	record_init(&r->recorder, r->job->monitors, r->job->monitor_interval_s, &r->sink,
+		    r->end.monitors);
+	helpers_init(&r->helpers, r->job, &r->sink, r->end.monitors);
+	keep_init(&keep, r->dir, r->job->keep);
+	if (phase_run(r, PROTO_PHASE_SETUP)) {
+		r->spare = tree_children(&r->nspare);
+		measure(r);
+		keep_send(&keep, r->dir, r->job->output_max_bytes, &r->sink, r->end.monitors);
+	}
+	cleanup(r);
+	/* Now nothing is spared. */
+	r->nspare = 0;
+	(void)kill_left(r);
+	keep_done(&keep);
+	helpers_done(&r->helpers);
+	record_done(&r->recorder);
+	free(r->spare);
+}
+
+static void facts_after(struct run *r)
+{
+	_cleanup_(json_decrefp) json_t *now = facts_now(NULL);
+
+	facts_changed(r->env->ready_facts, now, r->end.facts);
+	r->end.taint = (uint64_t)json_integer_value(json_object_get(now, "taint"));
+}
+
+/* What there is too much of is left out, rather than the whole message. */
+static int end_send(struct run *r)
+{
+	struct strbuf *out = &r->sink.link->out_buf;
+
+	r->end.rusage = usage_json(&r->usage);
+	r->end.programs = programs_take(&r->env->programs);
+	if (r->sink.ret == 0 && proto_run_end_add(out, &r->end, NULL) < 0) {
+		(void)json_array_clear(r->end.programs);
+		(void)json_object_clear(r->end.facts);
+		(void)json_object_clear(r->end.monitors);
+		r->sink.ret = proto_run_end_add(out, &r->end, &r->sink.why);
+	}
+	return sink_flush(&r->sink);
+}
+
+int run_once(struct link *l, struct run_env *env, const struct proto_job *job, unsigned run,
+	     struct err *e)
+{
+	double start_s = agent_now_s(), clock_s = facts_clock_offset_s();
+	_cleanup_(freep) char *own_dir = NULL;
+	struct run r = {
+		.sink = { .link = l },
+		.env = env,
+		.job = job,
+		.end = { .run = run,
+			 .exit_status = -1,
+			 .monitors = json_object(),
+			 .facts = json_object() },
+		.streams = { { .fd = -1, .number = PROTO_STDOUT },
+			     { .fd = -1, .number = PROTO_STDERR } },
+		.log = { .fd = -1 },
+		.deadline_s = start_s + job->deadline_s,
+	};
+	struct err why = { 0 };
+	int ret;
+
+	r.sink.ret = proto_run_start_add(&l->out_buf, run, &r.sink.why);
+	(void)sink_flush(&r.sink);
+	facts_busy(r.end.facts);
+	own_dir = job->dir ? NULL : workdir_make("kperfbot-run", &why);
+	r.dir = job->dir ? job->dir : own_dir;
+	if (r.dir)
+		commands_run(&r);
+	else
+		r.end.error = xstrdup(why.msg);
+	if (own_dir && workdir_remove(own_dir, &why) < 0)
+		(void)json_object_set_new(r.end.facts, "left_in_work_dir", json_string(why.msg));
+	facts_after(&r);
+	r.end.clock_jump_s = facts_clock_offset_s() - clock_s;
 	r.end.wall_s = agent_now_s() - start_s;
-	r.end.rusage = usage_json(&r.usage);
-	if (ret == 0)
-		ret = proto_run_end_add(&l->out_buf, &r.end, e);
-	if (ret == 0)
-		ret = link_flush(l, e);
+	ret = end_send(&r);
+	if (ret < 0 && e)
+		*e = r.sink.why;
 	proto_run_end_done(&r.end);
+	sink_done(&r.sink);
 	return ret;
 }

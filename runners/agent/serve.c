@@ -5,11 +5,10 @@
 #include "runners/agent/facts.h"
 #include "runners/agent/link.h"
 #include "runners/agent/run.h"
+#include "runners/agent/settings.h"
+#include "runners/agent/stop.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 static int send_hello(struct link *l, const struct serve_opts *opts, struct err *e)
@@ -22,74 +21,67 @@ static int send_hello(struct link *l, const struct serve_opts *opts, struct err 
 	return r < 0 ? r : link_flush(l, e);
 }
 
-static int write_setting(const char *path, const char *value, struct err *e)
+/* The settings, proved, and the facts as they are now: they go into the ready message. */
+static int set_up(struct link *l, const struct serve_opts *opts, const struct proto_job *job,
+		  struct settings *settings, struct run_env *env, struct err *e)
 {
-	_cleanup_(closep) int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, value, strlen(value)) < 0)
-		return err_errno(e, errno, "cannot write '%s' to '%s'", value, path);
-	return 0;
-}
-
-/*
- * On a machine of its own the agent sets THP for all; on a shared one it may only switch it off for
- * the commands. A kernel without THP is as good as "never".
- */
-static int set_thp(const char *want, const struct serve_opts *opts, struct run_env *env,
-		   struct err *e)
-{
-	static const char path[] = "/sys/kernel/mm/transparent_hugepage/enabled";
-	_cleanup_(freep) char *now = facts_thp();
-
-	if (!want || (now && !strcmp(now, want)) || (!now && !strcmp(want, "never")))
-		return 0;
-	if (!now)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "THP '%s' is asked, but this kernel has no huge pages", want);
-	if (opts->whole_machine)
-		return write_setting(path, want, e);
-	if (strcmp(want, "never") != 0)
-		return err_set(
-			e, ERR_UNSUPPORTED,
-			"THP '%s' is asked, but this machine has '%s' and is not ours to change",
-			want, now);
-	env->no_thp = true;
-	return 0;
-}
-
-static int send_ready(struct link *l, const struct serve_opts *opts, const struct proto_job *job,
-		      struct err *e)
-{
-	_cleanup_(proto_hello_done) struct proto_hello now = { 0 };
-	struct proto_ready ready = { .settings = job->settings };
+	_cleanup_(json_decrefp) json_t *in_force = json_object();
+	_cleanup_(json_decrefp) json_t *facts = NULL;
+	struct proto_ready ready = { .settings = in_force };
 	int r;
 
-	facts_hello(opts->nonce, opts->not_set_up, &now);
-	ready.facts = now.facts;
+	r = settings_apply(settings, job->settings, in_force, e);
+	if (r < 0)
+		return r;
+	env->no_thp = settings->no_thp;
+	env->ready_facts = facts_now(opts->not_set_up);
+	/* cmd_start() switches it for each program, and fails where it cannot. */
+	facts = json_copy(env->ready_facts);
+	(void)json_object_set_new(facts, "program_aslr", json_boolean(job->aslr));
+	if (env->no_thp)
+		(void)json_object_set_new(facts, "program_thp", json_string("never"));
+	ready.facts = facts;
 	r = proto_ready_add(&l->out_buf, &ready, e);
 	return r < 0 ? r : link_flush(l, e);
 }
 
-static int do_job(struct link *l, const struct serve_opts *opts, const struct proto_job *job)
+static int do_runs(struct link *l, const struct serve_opts *opts, const struct proto_job *job,
+		   struct settings *settings, struct run_env *env)
 {
-	struct run_env env = { .workloads = opts->workloads, .whole_machine = opts->whole_machine };
 	struct err e = { 0 };
 
-	if (set_thp(json_string_value(json_object_get(job->settings, "thp")), opts, &env, &e) < 0) {
-		(void)link_fault(l, "setup", e.msg);
-		return 1;
-	}
-	if (send_ready(l, opts, job, &e) < 0) {
+	if (set_up(l, opts, job, settings, env, &e) < 0) {
 		(void)link_fault(l, "setup", e.msg);
 		return 1;
 	}
 	for (unsigned i = 0; i < job->runs; i++) {
-		if (run_once(l, &env, job, i, &e) < 0) {
+		if (run_once(l, env, job, i, &e) < 0) {
 			(void)link_fault(l, "run", e.msg);
 			return 1;
 		}
 	}
 	return 0;
+}
+
+static int do_job(struct link *l, const struct serve_opts *opts, const struct proto_job *job)
+{
+	struct run_env env = { .programs = { .workloads = opts->workloads },
+			       .whole_machine = opts->whole_machine };
+	struct settings settings;
+	struct err e = { 0 };
+	int status;
+
+	settings_init(&settings, opts->whole_machine || job->owned, !opts->whole_machine,
+		      SETTINGS_RESTORE_FILE);
+	status = do_runs(l, opts, job, &settings, &env);
+	if (settings_restore(&settings, &e) < 0) {
+		(void)link_fault(l, "restore", e.msg);
+		status = 1;
+	}
+	settings_done(&settings);
+	programs_done(&env.programs);
+	json_decref(env.ready_facts);
+	return status;
 }
 
 static int talk(struct link *l, const struct serve_opts *opts)
@@ -128,6 +120,7 @@ int serve(const struct serve_opts *opts)
 	int status;
 
 	(void)signal(SIGPIPE, SIG_IGN);
+	stop_install();
 	(void)sigaction(SIGCHLD, &child, NULL);
 	(void)sigemptyset(&block);
 	(void)sigaddset(&block, SIGCHLD);

@@ -95,12 +95,6 @@ void proto_ready_done(struct proto_ready *m)
 	memset(m, 0, sizeof(*m));
 }
 
-int proto_stream_add(struct strbuf *out, unsigned stream, const char *name, struct err *e)
-{
-	return message_add(out, PROTO_STREAM,
-			   json_pack("{si ss}", "stream", (int)stream, "name", name), e);
-}
-
 /* It becomes part of names and of paths that people see: nothing but plain words. */
 static bool stream_name_is_good(const char *s)
 {
@@ -117,6 +111,14 @@ static bool stream_name_is_good(const char *s)
 	if (!*s || *s == '.')
 		return false;
 	return s[strspn(s, NAME_CHARS)] == '\0';
+}
+
+int proto_stream_add(struct strbuf *out, unsigned stream, const char *name, struct err *e)
+{
+	if (!stream_name_is_good(name))
+		return err_set(e, ERR_INVAL, "'%.120s' is no name of a stream", name);
+	return message_add(out, PROTO_STREAM,
+			   json_pack("{si ss}", "stream", (int)stream, "name", name), e);
 }
 
 int proto_stream_parse(const struct proto_frame *f, struct proto_stream *ret, struct err *e)

@@ -162,7 +162,8 @@ struct proto_fault {
 
 /**
  * proto_*_add() - append the message as a frame to @out; nothing is appended on failure.
- * Return: 0; ERR_INVAL for text that is not UTF-8; ERR_TOO_BIG above the type's limit.
+ * Return: 0; ERR_INVAL for text that is not UTF-8, and for what is no name of a stream; ERR_TOO_BIG
+ * above the type's limit.
  */
 int proto_hello_add(struct strbuf *out, const struct proto_hello *m, struct err *e);
 int proto_job_add(struct strbuf *out, const struct proto_job *m, struct err *e);
