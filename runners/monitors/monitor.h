@@ -63,6 +63,29 @@ struct monitor_run {
 void monitor_parse(const struct monitor *m, const char *text, size_t len,
 		   const struct monitor_run *run, struct suite_output *out);
 
+/**
+ * struct profile_fold - sums up what perf script prints while it comes, so that the recording of
+ * perf-profile stays below some MB however many samples there are. Memory is bounded (some 30 MB).
+ *
+ * The command is
+ *	perf script -F comm,pid,tid,time,period,event,ip,sym,dso
+ * and the recording what profile_fold_text() gives at its end.
+ */
+struct profile_fold;
+struct strbuf;
+
+struct profile_fold *profile_fold_new(void);
+void profile_fold_free(struct profile_fold *f);
+
+/** profile_fold_feed() - the next @len bytes, cut anywhere. */
+void profile_fold_feed(struct profile_fold *f, const char *text, size_t len);
+
+/** profile_fold_text() - append the recording to @out; to be called once, at the end. */
+void profile_fold_text(struct profile_fold *f, struct strbuf *out);
+
+/** monitor_span() - seconds from the first to the last sample of a recording; 0 if not known. */
+double monitor_span(const char *text, size_t len);
+
 /** monitor_parse_rusage() - "time.*" from the members of struct proto_run_end's rusage. */
 struct json_t;
 void monitor_parse_rusage(const struct json_t *rusage, const struct monitor_run *run,
