@@ -169,7 +169,7 @@ static void add_json(struct exec_out *x, const struct line *l, const char *name,
 		     const json_t *number, const json_t *unit, const json_t *better)
 {
 	char text[40];
-	struct exec_value v = { .name = text_scan(name), .number = text_scan(text) };
+	struct exec_value v = { .name = text_scan(name) };
 
 	if (json_is_integer(number))
 		(void)snprintf(text, sizeof(text), "%lld", (long long)json_integer_value(number));

@@ -121,6 +121,9 @@ void suite_plan_keep(struct suite_plan *plan, const char *file);
 void suite_plan_tool(struct suite_plan *plan, const struct suite_machine *m, const char *tool,
 		     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/** suite_plan_wrap() - put @words, a program and arguments, in front of the last command. */
+void suite_plan_wrap(struct suite_plan *plan, const char *words);
+
 /** suite_plan_repeat() - have the last command @times times in all. */
 void suite_plan_repeat(struct suite_plan *plan, unsigned times);
 

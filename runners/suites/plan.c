@@ -126,6 +126,22 @@ void suite_plan_tool(struct suite_plan *plan, const struct suite_machine *m, con
 	va_end(ap);
 }
 
+void suite_plan_wrap(struct suite_plan *plan, const char *words)
+{
+	struct suite_command *c = &plan->commands[plan->n - 1];
+	_cleanup_(freep) char *copy = xstrdup(words);
+	char **argv = NULL;
+	size_t argc = 0;
+	char *save = NULL;
+
+	for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save))
+		words_add(&argv, &argc, xstrdup(w));
+	for (char **w = c->argv; *w; w++)
+		words_add(&argv, &argc, *w);
+	free(c->argv);
+	c->argv = argv;
+}
+
 void suite_plan_repeat(struct suite_plan *plan, unsigned times)
 {
 	size_t last = plan->n - 1;

@@ -4,6 +4,7 @@
 
 #include "bot/base/cleanup.h"
 #include "bot/base/err.h"
+#include "bot/base/strbuf.h"
 
 #include <string.h>
 
@@ -127,6 +128,8 @@ static int wis_plan(const struct suite *s, const char *test, const struct suite_
 {
 	const char *mode = suite_param_get(params, n, "mode", "process");
 	const char *pin = suite_param_get(params, n, "pin", "core");
+	unsigned cpus = m->cpus > 0 ? (unsigned)m->cpus : 1;
+	_cleanup_(freep) char *name = NULL;
 	unsigned samples = 0;
 	int r;
 
@@ -139,11 +142,20 @@ static int wis_plan(const struct suite *s, const char *test, const struct suite_
 		return r;
 	if (samples == 0)
 		samples = DEFAULT_SAMPLES;
-	suite_plan_add(plan, "%s_%s -t %u -s %u%s", test,
-		       strcmp(mode, "thread") ? "processes" : "threads", plan->tasks, samples,
-		       !strcmp(pin, "none") ? " -n"
-		       : !strcmp(pin, "pu") ? " -m"
-					    : "");
+	name = xasprintf("%s_%s", test, strcmp(mode, "thread") ? "processes" : "threads");
+	suite_plan_tool(plan, m, name, "-t %u -s %u%s", plan->tasks, samples,
+			!strcmp(pin, "none") ? " -n"
+			: !strcmp(pin, "pu") ? " -m"
+					     : "");
+	/*
+	 * The unmodified programs flush nothing before they exit, and malloc1_threads does not exit
+	 * always: a terminal has them print line by line, and behind the average they may be ended.
+	 */
+	if (m->path)
+		suite_plan_wrap(plan, "run-until average: 2");
+	/* poll2 opens 128 files in each task, and raises its own limit to 138 for each CPU. */
+	if (!strcmp(test, "poll2"))
+		plan->nofile = 138 * (plan->tasks > cpus ? plan->tasks : cpus);
 	/* Starved sleeps of the sampling task, and the making of thousands of tasks. */
 	plan->deadline_s = (samples + WARMUP_S) * 1.5 + 30 + plan->tasks * 0.05;
 	plan->hang_ok = true;

@@ -140,6 +140,25 @@ static void runs_the_programs_of_the_folder_that_is_given(void **state)
 	suite_plan_done(&plan);
 }
 
+static void runs_the_unmodified_will_it_scale_until_its_average(void **state)
+{
+	struct output_params p;
+	struct suite_plan plan;
+
+	(void)state;
+	output_params_init(&p, "mode=thread runtime=3s pin=none");
+	expect(&with_path, "will-it-scale", "malloc1", p.items, p.n,
+	       "run-until average: 2 [/opt/my suites/x/malloc1_threads] -t 4 -s 3 -n", &plan);
+	suite_plan_done(&plan);
+	expect(&machine, "will-it-scale", "malloc1", p.items, p.n, "malloc1_threads -t 4 -s 3 -n",
+	       &plan);
+	assert_int_equal(plan.nofile, 0);
+	suite_plan_done(&plan);
+	expect(&machine, "will-it-scale", "poll2", NULL, 0, "poll2_processes -t 4 -s 5", &plan);
+	assert_int_equal(plan.nofile, 138 * 4);
+	suite_plan_done(&plan);
+}
+
 static void keeps_files_and_asks_for_descriptors(void **state)
 {
 	struct output_params p;
@@ -360,6 +379,7 @@ int main(void)
 		cmocka_unit_test(plans_the_memory_benchmarks),
 		cmocka_unit_test(plans_the_others),
 		cmocka_unit_test(runs_the_programs_of_the_folder_that_is_given),
+		cmocka_unit_test(runs_the_unmodified_will_it_scale_until_its_average),
 		cmocka_unit_test(keeps_files_and_asks_for_descriptors),
 		cmocka_unit_test(plans_any_command_of_the_operator),
 		cmocka_unit_test(refuses_bad_commands),
