@@ -64,13 +64,19 @@ bool lab_class_blames_machine(enum lab_class c);
  * @ipmi_user, @ipmi_password_file: for that.
  * @off_s: seconds to stay off; 0: 5.
  * @timeout_s: of one action; 0: 30.
+ * @still_ours: asked before each action: does the caller still hold the machine? NULL: it does.
+ * @note: told before each action what is meant, and after it what came out of it; or NULL.
+ * @arg: for both.
  *
- * All NULL: the machine has no power control.
+ * All commands and @ipmi_host NULL: the machine has no power control.
  */
 struct lab_power {
 	const char *on, *off, *status;
 	const char *ipmi_host, *ipmi_user, *ipmi_password_file;
 	double off_s, timeout_s;
+	bool (*still_ours)(void *arg);
+	void (*note)(void *arg, const char *text);
+	void *arg;
 };
 
 /**
