@@ -120,7 +120,16 @@ static int read_measured(struct bisection_run *b, struct err *e)
 	for (size_t i = 0; i + 1 < n; i++)
 		commits[i] = b->range.graph.commits[i].hash;
 	commits[n - 1] = b->good;
-	r = boot_of_job(b->c->db, b->job.id, commits, n, &b->boots, &b->n_boots, e);
+	if (!b->row.machine[0]) {
+		free(b->row.machine);
+		b->row.machine = NULL;
+		r = bisection_pin(b->c->db, b->row.id, commits, n, &b->row.machine, e);
+		if (r < 0)
+			return r;
+	}
+	/* Without a machine there is nothing measured that counts; the name "" fits no boot. */
+	r = boot_of_job(b->c->db, b->job.id, b->row.machine, commits, n, lab_unsure_classes(),
+			&b->boots, &b->n_boots, e);
 	if (r < 0)
 		return r;
 	ids = xcalloc(b->n_boots, sizeof(*ids));
@@ -279,7 +288,8 @@ static int add_failures(struct bisection_run *b, struct err *e)
 			const struct boot_brief *o = &b->boots[m];
 			enum lab_class class;
 
-			if (strcmp(o->commit, b->boots[i].commit) != 0 || o->wanted)
+			if (strcmp(o->commit, b->boots[i].commit) != 0 || o->wanted ||
+			    o->excluded || o->unproven)
 				continue;
 			ok += o->ok;
 			tainted += !o->ok && taints(o->class);
@@ -301,8 +311,11 @@ static void count_own(struct bisection_run *b)
 
 		if (strcmp(o->bisection, b->row.id) != 0)
 			continue;
-		if (o->wanted)
+		/* Whose fault it was is found out by the machine's control build, which wakes us. */
+		if (o->wanted || o->unproven)
 			b->waiting++;
+		else if (o->excluded)
+			continue;
 		else if (o->ok)
 			b->lab_failures = 0;
 		else if (blames_lab(o->class))

@@ -15,6 +15,7 @@
 #include "bot/store/build.h"
 #include "bot/store/comparison.h"
 #include "bot/store/job.h"
+#include "bot/store/job_def.h"
 
 #include <string.h>
 
@@ -63,13 +64,14 @@ static int plan_job(struct plan *p, const char *name, struct err *e)
 static int store_plan(struct db *db, void *arg, struct err *e)
 {
 	struct plan *p = arg;
-	_cleanup_(freep) const char **jobs = config_names(p->c->config, "job");
-	int r = 0;
+	_cleanup_(job_defs_done) struct job_defs defs = { 0 };
+	int r;
 
 	(void)db;
-	for (size_t i = 0; r == 0 && jobs[i]; i++)
-		if (job_wants_tree(p->c->config, jobs[i], p->tree))
-			r = plan_job(p, jobs[i], e);
+	r = job_defs_all(p->c->config, &defs, e);
+	vec_foreach (d, &defs.list)
+		if (r == 0 && job_wants_tree(p->c->config, d->section, p->tree))
+			r = plan_job(p, d->name, e);
 	FAILPOINT("plan.before_commit");
 	return r < 0 ? r : job_finish(p->c, e);
 }

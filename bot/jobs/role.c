@@ -10,7 +10,7 @@
 #include "bot/db/db.h"
 #include "bot/jobs/settings.h"
 #include "bot/jobs/worker.h"
-#include "bot/store/job.h"
+#include "bot/store/machine.h"
 #include "bot/store/tree.h"
 #include "bot/store/work.h"
 
@@ -305,6 +305,29 @@ static void on_stop(void *arg)
 		loop_exit(r->loop, 0);
 }
 
+/* How long a drained machine keeps what waits for it. */
+#define REPIN_AFTER_S 600
+
+/* Control builds that are due on machines that stand idle, and work that a drained machine holds. */
+static void on_minute(void *arg)
+{
+	struct runner *r = arg;
+	struct err e = { 0 };
+	int rc;
+
+	if (r->stopping)
+		return;
+	rc = machine_repin(r->db, REPIN_AFTER_S, &e);
+	for (int i = 0; rc == 0 && r->machines[i]; i++)
+		rc = control_due(r->db, r->machines[i],
+				 config_f64(r->config, "machine", r->machines[i], "check-every"),
+				 config_i64(r->config, "machine", r->machines[i], "check-boots"),
+				 &e);
+	if (rc < 0)
+		log_warn("could not look after the machines, will try again", lf_err(e));
+	watch_notices(r);
+}
+
 /* One process per role and state folder: what the owner of this name held belongs to no one. */
 static int lock_role(const struct runner *r, int *ret_fd, struct err *e)
 {
@@ -395,6 +418,8 @@ static int add_sources(struct runner *r, struct err *e)
 	rc = loop_every(r->loop, r->poll_s, on_poll, r, e);
 	if (rc == 0)
 		rc = loop_every(r->loop, r->lease_s / 3, on_heartbeat, r, e);
+	if (rc == 0 && r->machines)
+		rc = loop_every(r->loop, 60, on_minute, r, e);
 	watch_notices(r);
 	return rc;
 }

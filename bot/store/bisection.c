@@ -37,6 +37,20 @@ int bisection_add(struct db *db, const struct regression *r, struct err *e)
 	return n ? work_enqueue_name(db, "bisect", "bisection", id, e) : 0;
 }
 
+int bisection_pin(struct db *db, const char *id, const char *const *commits, size_t n, char **ret,
+		  struct err *e)
+{
+	_cleanup_(freep) char *list = db_text_array(commits, n);
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_BISECTION_PIN, &rows, e, "ss", id, list);
+
+	if (r < 0)
+		return r;
+	*ret = xstrdup(db_str(&rows, 0, 0));
+	db_rows_done(&rows);
+	return 0;
+}
+
 int bisection_get(struct db *db, const char *id, struct bisection *ret, struct err *e)
 {
 	struct db_rows rows = { 0 };
@@ -62,7 +76,8 @@ int bisection_get(struct db *db, const char *id, struct bisection *ret, struct e
 				   .metric = xstrdup(db_str(&rows, 0, 5)),
 				   .state = xstrdup(db_str(&rows, 0, 6)),
 				   .request = request,
-				   .status = status };
+				   .status = status,
+				   .machine = xstrdup(db_str(&rows, 0, 9)) };
 	ret->open = strstr(" queued checking-ends running verifying ", ret->state) != NULL;
 	(void)snprintf(ret->id, sizeof(ret->id), "%s", id);
 	(void)snprintf(ret->regression, sizeof(ret->regression), "%s", db_str(&rows, 0, 0));
@@ -79,6 +94,7 @@ void bisection_done(struct bisection *b)
 	free(b->state);
 	json_decref(b->request);
 	json_decref(b->status);
+	free(b->machine);
 	*b = (struct bisection){ 0 };
 }
 

@@ -10,6 +10,7 @@
 #include "bot/db/db.h"
 #include "bot/store/bisection_range.h"
 #include "bot/store/job.h"
+#include "bot/store/job_def.h"
 #include "bot/watch/range.h"
 
 #include <git2.h>
@@ -30,20 +31,20 @@ static void add_choices(json_t *problem, const struct config *c, const char *sec
 }
 
 /* The text of a parameter, for "nr-task" also as nr_task; numbers as they are written in a config. */
-static bool same_param(const struct config *c, const char *job, const char *key, const json_t *v)
+static bool same_param(const struct config *c, const struct job_def *d, const char *key,
+		       const json_t *v)
 {
-	static const char *const keys[] = {
-		"test", "mode", "nr-task", "runtime", "unit-size", "pin"
-	};
 	_cleanup_(freep) char *want = NULL, *name = xstrdup(key);
 	const char *have = NULL;
 
 	for (char *s = name; *s; s++)
-		if (*s == '_')
-			*s = '-';
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!strcmp(name, keys[i]))
-			have = config_str(c, "job", job, keys[i]);
+		if (*s == '-')
+			*s = '_';
+	if (!strcmp(name, "test"))
+		have = config_str(c, "job", d->section, "test");
+	for (size_t i = 0; i < d->nparams; i++)
+		if (!strcmp(name, d->params[i].key))
+			have = d->params[i].value;
 	if (json_is_integer(v))
 		want = xasprintf("%lld", (long long)json_integer_value(v));
 	else if (json_is_string(v))
@@ -51,15 +52,15 @@ static bool same_param(const struct config *c, const char *job, const char *key,
 	return have && want && !strcmp(have, want);
 }
 
-static bool job_fits(const struct config *c, const char *job, const struct bisection_ask *a)
+static bool job_fits(const struct config *c, const struct job_def *d, const struct bisection_ask *a)
 {
 	json_t *params = json_incref((json_t *)(uintptr_t)a->params);
 	const char *key;
 	json_t *v;
-	bool fits = !strcmp(config_str(c, "job", job, "suite"), a->suite);
+	bool fits = !strcmp(config_str(c, "job", d->section, "suite"), a->suite);
 
 	json_object_foreach (params, key, v)
-		fits = fits && same_param(c, job, key, v);
+		fits = fits && same_param(c, d, key, v);
 	json_decref(params);
 	return fits;
 }
@@ -76,60 +77,72 @@ static bool has_problem(const json_t *problems, const char *pointer)
 	return false;
 }
 
-/* The job by name or by suite and params; NULL and a problem when there is none. */
-static const char *find_job(const struct config *c, const struct bisection_ask *a, json_t *problems)
+static void add_job_choices(json_t *problem, const struct job_defs *defs)
 {
-	_cleanup_(freep) const char **names = config_names(c, "job");
-	const char *found = NULL;
+	json_t *list = json_array();
+
+	vec_foreach (d, &defs->list)
+		if (json_array_append_new(list, json_string(d->name)) < 0)
+			abort();
+	if (json_object_set_new(problem, "choices", list) < 0)
+		abort();
+}
+
+/* The job by name or by suite and params; NULL and a problem when there is none. */
+static const struct job_def *find_job(const struct config *c, const struct bisection_ask *a,
+				      const struct job_defs *defs, json_t *problems)
+{
+	const struct job_def *found = NULL;
 	bool suite_known = false;
 
 	if (has_problem(problems, "/job") || has_problem(problems, "/suite"))
 		return NULL;
 	if (!a->job && !a->suite) {
-		add_choices(ask_problem(problems, "/job", "required",
-					"say which job, or suite and params"),
-			    c, "job");
+		add_job_choices(ask_problem(problems, "/job", "required",
+					    "say which job, or suite and params"),
+				defs);
 		return NULL;
 	}
-	for (size_t i = 0; names[i]; i++) {
-		if (a->job ? strcmp(a->job, names[i]) != 0 : !job_fits(c, names[i], a)) {
+	vec_foreach (d, &defs->list) {
+		if (a->job ? strcmp(a->job, d->name) != 0 : !job_fits(c, d, a)) {
 			suite_known |= a->suite &&
-				       !strcmp(config_str(c, "job", names[i], "suite"), a->suite);
+				       !strcmp(config_str(c, "job", d->section, "suite"), a->suite);
 			continue;
 		}
 		if (found) {
-			add_choices(ask_problem(problems, "/params", "unknown_param",
-						"more than one job fits suite and params; give "
-						"job, or more params"),
-				    c, "job");
+			add_job_choices(ask_problem(problems, "/params", "unknown_param",
+						    "more than one job fits suite and params; give "
+						    "job, or more params"),
+					defs);
 			return NULL;
 		}
-		found = names[i];
+		found = d;
 	}
 	if (found)
 		return found;
 	if (a->job)
-		add_choices(ask_problem(problems, "/job", "unknown_job", "no job '%s'", a->job), c,
-			    "job");
+		add_job_choices(ask_problem(problems, "/job", "unknown_job", "no job '%s'", a->job),
+				defs);
 	else if (!suite_known)
 		ask_problem(problems, "/suite", "unknown_suite", "no job of suite '%s'", a->suite);
 	else
-		add_choices(ask_problem(problems, "/params", "unknown_param",
-					"no job of suite '%s' has these params", a->suite),
-			    c, "job");
+		add_job_choices(ask_problem(problems, "/params", "unknown_param",
+					    "no job of suite '%s' has these params", a->suite),
+				defs);
 	return NULL;
 }
 
 /* The row of the job as it is configured now, and the metric. */
 static int check_job(struct db *db, const struct config *c, const struct bisection_ask *a,
-		     struct bisection_plan *plan, json_t *problems, struct err *e)
+		     const char *section, struct bisection_plan *plan, json_t *problems,
+		     struct err *e)
 {
 	_cleanup_(job_done) struct job job = { 0 };
 	struct db_rows rows = { 0 };
 	struct err why = { 0 };
 	int r;
 
-	if (job_check(c, plan->job, &why) < 0) {
+	if (job_check(c, section, &why) < 0) {
 		ask_problem(problems, "/job", "unknown_job", "%s", why.msg);
 		return 0;
 	}
@@ -264,6 +277,8 @@ static char *request_text(const struct bisection_ask *a, const struct bisection_
 int bisection_ask(struct db *db, const struct config *config, const struct bisection_ask *ask,
 		  bool dry_run, struct bisection_plan *ret, json_t *problems, struct err *e)
 {
+	_cleanup_(job_defs_done) struct job_defs defs = { 0 };
+	const struct job_def *def;
 	_cleanup_(freep) char *key = NULL, *request = NULL;
 	struct storing s = { .ask = ask, .plan = ret };
 	bool tree_known;
@@ -277,9 +292,14 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 		ask_problem(problems, "/good", "required", "say which commit is good");
 	if (!ask->bad && !has_problem(problems, "/bad"))
 		ask_problem(problems, "/bad", "required", "say which commit is bad");
-	ret->job = find_job(config, ask, problems);
-	if (ret->job)
-		r = check_job(db, config, ask, ret, problems, e);
+	r = job_defs_all(config, &defs, e);
+	if (r < 0)
+		return r;
+	def = find_job(config, ask, &defs, problems);
+	if (def) {
+		(void)snprintf(ret->job, sizeof(ret->job), "%s", def->name);
+		r = check_job(db, config, ask, def->section, ret, problems, e);
+	}
 	if (r == 0 && tree_known && ask->good && ask->bad)
 		r = check_range(config, ask, ret, problems, e);
 	if (r < 0)

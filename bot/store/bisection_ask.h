@@ -39,7 +39,7 @@ struct bisection_plan {
 	int64_t commits;
 	int steps;
 	int64_t job_id;
-	const char *job;
+	char job[256];
 	char metric[128];
 };
 
@@ -49,7 +49,6 @@ struct bisection_plan {
  * @db: may be of role kperfbot_web.
  * @config: names the trees, jobs and the state folder with the mirror.
  * @problems: array; one {"pointer","code","detail","hint","choices"} is added for each wrong field.
- * @ret: borrows from @config.
  *
  * Return: 0; ERR_INVAL with @problems; ERR_GIT, ERR_DB…
  */

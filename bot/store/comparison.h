@@ -118,7 +118,11 @@ struct bisection {
 	bool open;
 	json_t *request;
 	json_t *status;
+	char *machine; /* "" until one is chosen: all its boots run there */
 };
+/** bisection_pin() - choose the machine that has measured most of @commits; "" when none has. */
+int bisection_pin(struct db *db, const char *id, const char *const *commits, size_t n, char **ret,
+		  struct err *e);
 /** bisection_add() - the bot's own bisection of a regression, and its work. Once per regression. */
 int bisection_add(struct db *db, const struct regression *r, struct err *e);
 int bisection_get(struct db *db, const char *id, struct bisection *ret, struct err *e);

@@ -4,20 +4,13 @@
 #include "bot/base/config.h"
 #include "bot/base/err.h"
 #include "bot/base/file.h"
-#include "bot/base/vec.h"
 #include "bot/db/db.h"
+#include "bot/store/job_def.h"
+#include "bot/store/job_settings.h"
+#include "bot/store/machine.h"
 #include "runners/suites/suite.h"
 
 #include <string.h>
-
-/* Keys of [job] that are params of the test; the params are called as in LKP. */
-static const struct {
-	const char *key;
-	const char *param;
-} param_keys[] = {
-	{ "mode", "mode" },	      { "nr-task", "nr_task" }, { "runtime", "runtime" },
-	{ "unit-size", "unit_size" }, { "pin", "pin" },
-};
 
 void job_done(struct job *j)
 {
@@ -29,31 +22,9 @@ void job_done(struct job *j)
 	free(j->group);
 	free(j->kconfig);
 	free(j->thp);
+	json_decref(j->settings);
+	json_decref(j->monitors);
 	*j = (struct job){ 0 };
-}
-
-/* The configured params as the suite wants them: borrowed strings, at most one per key. */
-static size_t params_of(const struct config *c, const char *name,
-			struct suite_param ret[ARRAY_SIZE(param_keys)])
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(param_keys); i++) {
-		const char *v = config_str(c, "job", name, param_keys[i].key);
-
-		if (!v)
-			continue;
-		ret[n].key = (char *)(uintptr_t)param_keys[i].param;
-		ret[n++].value = (char *)(uintptr_t)v;
-	}
-	return n;
-}
-
-const char *machine_group(const struct config *c, const char *machine)
-{
-	const char *group = config_str(c, "machine", machine, "group");
-
-	return group ? group : machine;
 }
 
 /* Does any machine of the group boot kernels? -1: there is no such group. */
@@ -70,74 +41,132 @@ static int group_boots(const struct config *c, const char *group)
 	return boots;
 }
 
-int job_check(const struct config *c, const char *name, struct err *e)
+/* Suite and metric of one combination of params. */
+static int check_def(const struct config *c, const struct suite *suite, const struct job_def *d,
+		     struct err *e)
 {
-	const struct suite *suite = suite_find(config_str(c, "job", name, "suite"));
-	const char *group = config_str(c, "job", name, "group");
-	const char *metric = config_str(c, "job", name, "metric");
-	struct suite_param params[ARRAY_SIZE(param_keys)];
-	size_t n = params_of(c, name, params);
-	size_t len = suite ? strlen(suite_name(suite)) : 0;
+	const char *test = config_str(c, "job", d->section, "test");
+	const char *metric = config_str(c, "job", d->section, "metric");
+	size_t len = strlen(suite_name(suite));
+
+	if (suite_check(suite, test, d->params, d->nparams, e) < 0) {
+		(void)err_wrap(e, "job.%s", d->section);
+		return ERR_CONFIG;
+	}
+	if (metric && (strncmp(metric, suite_name(suite), len) != 0 || metric[len] != '.'))
+		return err_set(e, ERR_CONFIG,
+			       "job.%s.metric: '%.80s' is no metric of suite %s; the default is %s",
+			       d->section, metric, suite_name(suite),
+			       suite_headline(suite, test, d->params, d->nparams));
+	return 0;
+}
+
+int job_check(const struct config *c, const char *section, struct err *e)
+{
+	const struct suite *suite = suite_find(config_str(c, "job", section, "suite"));
+	const char *group = config_str(c, "job", section, "group");
+	_cleanup_(job_defs_done) struct job_defs defs = { 0 };
+	_cleanup_(json_decrefp) json_t *settings = NULL;
+	_cleanup_(freep) const char **monitors = NULL;
 	int boots = group_boots(c, group);
 	int r;
 
 	if (!suite)
 		return err_set(e, ERR_CONFIG,
-			       "job.%s.suite: there is no suite '%.80s'; suites are %s", name,
-			       config_str(c, "job", name, "suite"), suite_names());
-	r = suite_check(suite, config_str(c, "job", name, "test"), params, n, e);
-	if (r < 0) {
-		(void)err_wrap(e, "job.%s", name);
-		return ERR_CONFIG;
-	}
-	if (metric && (strncmp(metric, suite_name(suite), len) != 0 || metric[len] != '.'))
-		return err_set(
-			e, ERR_CONFIG,
-			"job.%s.metric: '%.80s' is no metric of suite %s; the default is %s", name,
-			metric, suite_name(suite),
-			suite_headline(suite, config_str(c, "job", name, "test"), params, n));
+			       "job.%s.suite: there is no suite '%.80s'; suites are %s", section,
+			       config_str(c, "job", section, "suite"), suite_names());
+	r = job_defs_read(c, section, &defs, e);
+	vec_foreach (d, &defs.list)
+		if (r == 0)
+			r = check_def(c, suite, d, e);
+	if (r == 0)
+		r = job_settings_read(c, section, &settings, e);
+	if (r == 0)
+		r = job_monitors_read(c, section, &monitors, e);
+	if (r < 0)
+		return r;
 	if (boots < 0)
-		return err_set(e, ERR_CONFIG, "job.%s.group: no machine is in group '%.80s'", name,
-			       group);
-	if (boots && !config_str(c, "job", name, "kconfig"))
-		return err_set(e, ERR_CONFIG, "[job \"%s\"] has no 'kconfig'", name);
+		return err_set(e, ERR_CONFIG, "job.%s.group: no machine is in group '%.80s'",
+			       section, group);
+	if (boots && !config_str(c, "job", section, "kconfig"))
+		return err_set(e, ERR_CONFIG, "[job \"%s\"] has no 'kconfig'", section);
+	return 0;
+}
+
+/* Everything of a row but its name; @ret_hash: what changes the numbers, or their meaning. */
+struct definition {
+	const char *suite, *test, *metric, *group, *kconfig, *thp;
+	char *params, *settings, *monitors;
+	bool aslr;
+	int64_t runs;
+	double min_effect, timeout_s, interval_s;
+	char hash[65];
+};
+
+static void definition_done(struct definition *d)
+{
+	free(d->params);
+	free(d->settings);
+	free(d->monitors);
+}
+
+static int define(const struct config *c, const struct job_def *def, struct definition *d,
+		  struct err *e)
+{
+	const char *s = def->section;
+	const struct suite *suite = suite_find(config_str(c, "job", s, "suite"));
+	_cleanup_(json_decrefp) json_t *params = json_object();
+	_cleanup_(json_decrefp) json_t *settings = NULL;
+	_cleanup_(freep) const char **monitors = NULL;
+	_cleanup_(freep) char *text = NULL;
+	const char *kconfig = config_str(c, "job", s, "kconfig");
+	const char *metric = config_str(c, "job", s, "metric");
+	int r;
+
+	d->suite = suite_name(suite);
+	d->test = config_str(c, "job", s, "test");
+	d->metric = metric ? metric : suite_headline(suite, d->test, def->params, def->nparams);
+	d->group = config_str(c, "job", s, "group");
+	d->kconfig = kconfig && group_boots(c, d->group) != 0 ? kconfig : "";
+	d->thp = config_str(c, "job", s, "thp");
+	d->aslr = !strcmp(config_str(c, "job", s, "aslr"), "on");
+	d->runs = config_i64(c, "job", s, "runs-per-boot");
+	d->min_effect = config_f64(c, "job", s, "min-effect");
+	d->timeout_s = config_f64(c, "job", s, "timeout");
+	d->interval_s = config_f64(c, "job", s, "monitor-interval");
+	for (size_t i = 0; i < def->nparams; i++)
+		json_set_str(params, def->params[i].key, def->params[i].value);
+	r = job_settings_read(c, s, &settings, e);
+	if (r == 0)
+		r = job_monitors_read(c, s, &monitors, e);
+	if (r < 0)
+		return r;
+	d->params = json_text(params);
+	d->settings = json_text(settings);
+	d->monitors = db_text_array(monitors, config_count(monitors));
+	text = xasprintf("%s %s %s %s %s %s %s %lld %.17g %s %d %s %.17g", d->suite, d->test,
+			 d->params, d->metric, d->group, d->kconfig, d->thp, (long long)d->runs,
+			 d->min_effect, d->settings, d->aslr, d->monitors, d->interval_s);
+	file_sha256_hex(text, strlen(text), d->hash);
 	return 0;
 }
 
 int job_sync(struct db *db, const struct config *c, const char *name, int64_t *ret_id,
 	     struct err *e)
 {
-	const struct suite *suite = suite_find(config_str(c, "job", name, "suite"));
-	const char *test = config_str(c, "job", name, "test");
-	const char *metric = config_str(c, "job", name, "metric");
-	const char *group = config_str(c, "job", name, "group");
-	const char *kconfig = config_str(c, "job", name, "kconfig");
-	const char *thp = config_str(c, "job", name, "thp");
-	int64_t runs = config_i64(c, "job", name, "runs-per-boot");
-	double min_effect = config_f64(c, "job", name, "min-effect");
-	double timeout_s = config_f64(c, "job", name, "timeout");
-	struct suite_param params[ARRAY_SIZE(param_keys)];
-	size_t n = params_of(c, name, params);
-	_cleanup_(json_decrefp) json_t *o = json_object();
-	_cleanup_(freep) char *text = NULL;
-	_cleanup_(freep) char *def = NULL;
+	_cleanup_(job_def_done) struct job_def def = { 0 };
+	_cleanup_(definition_done) struct definition d = { 0 };
 	struct db_rows rows = { 0 };
-	char hash[65];
 	int r;
 
-	for (size_t i = 0; i < n; i++)
-		json_set_str(o, params[i].key, params[i].value);
-	text = json_text(o);
-	if (!metric)
-		metric = suite_headline(suite, test, params, n);
-	if (!kconfig || group_boots(c, group) == 0)
-		kconfig = "";
-	/* What changes the numbers, or their meaning; not the time limit. */
-	def = xasprintf("%s %s %s %s %s %s %s %lld %.17g", suite_name(suite), test, text, metric,
-			group, kconfig, thp, (long long)runs, min_effect);
-	file_sha256_hex(def, strlen(def), hash);
-	r = db_run_one(db, SQL_JOB_SYNC, &rows, e, "sssssssssidd", name, hash, suite_name(suite),
-		       test, text, metric, group, kconfig, thp, runs, min_effect, timeout_s);
+	r = job_def_find(c, name, &def, e);
+	if (r == 0)
+		r = define(c, &def, &d, e);
+	if (r == 0)
+		r = db_run_one(db, SQL_JOB_SYNC, &rows, e, "sssssssssiddsbsd", name, d.hash,
+			       d.suite, d.test, d.params, d.metric, d.group, d.kconfig, d.thp,
+			       d.runs, d.min_effect, d.timeout_s, d.settings, d.aslr, d.monitors,
+			       d.interval_s);
 	if (r < 0)
 		return r;
 	*ret_id = db_i64(&rows, 0, 0);
@@ -147,54 +176,52 @@ int job_sync(struct db *db, const struct config *c, const char *name, int64_t *r
 
 int job_get(struct db *db, int64_t id, struct job *ret, struct err *e)
 {
-	struct db_rows rows = { 0 };
-	json_t *params;
+	_cleanup_(db_rows_done) struct db_rows rows = { 0 };
+	json_t *params = NULL;
+	json_t *settings = NULL;
+	json_t *monitors = NULL;
 	int r;
 
 	r = db_run_one(db, SQL_JOB_GET, &rows, e, "i", id);
-	if (r < 0)
-		return r;
-	r = json_read(db_str(&rows, 0, 3), strlen(db_str(&rows, 0, 3)), "job.params", &params, e);
 	if (r == 0)
-		*ret = (struct job){ .id = id,
-				     .name = xstrdup(db_str(&rows, 0, 0)),
-				     .suite = xstrdup(db_str(&rows, 0, 1)),
-				     .test = xstrdup(db_str(&rows, 0, 2)),
-				     .params = params,
-				     .metric = xstrdup(db_str(&rows, 0, 4)),
-				     .group = xstrdup(db_str(&rows, 0, 5)),
-				     .kconfig = xstrdup(db_str(&rows, 0, 6)),
-				     .thp = xstrdup(db_str(&rows, 0, 7)),
-				     .runs_per_boot = (int)db_i64(&rows, 0, 8),
-				     .min_effect = db_f64(&rows, 0, 9),
-				     .timeout_s = db_f64(&rows, 0, 10) };
-	db_rows_done(&rows);
-	return r;
+		r = json_read(db_str(&rows, 0, 3), strlen(db_str(&rows, 0, 3)), "job.params",
+			      &params, e);
+	if (r == 0)
+		r = json_read(db_str(&rows, 0, 11), strlen(db_str(&rows, 0, 11)), "job.settings",
+			      &settings, e);
+	if (r == 0)
+		r = json_read(db_str(&rows, 0, 13), strlen(db_str(&rows, 0, 13)), "job.monitors",
+			      &monitors, e);
+	if (r < 0) {
+		json_decref(params);
+		json_decref(settings);
+		return r;
+	}
+	*ret = (struct job){ .id = id,
+			     .name = xstrdup(db_str(&rows, 0, 0)),
+			     .suite = xstrdup(db_str(&rows, 0, 1)),
+			     .test = xstrdup(db_str(&rows, 0, 2)),
+			     .params = params,
+			     .metric = xstrdup(db_str(&rows, 0, 4)),
+			     .group = xstrdup(db_str(&rows, 0, 5)),
+			     .kconfig = xstrdup(db_str(&rows, 0, 6)),
+			     .thp = xstrdup(db_str(&rows, 0, 7)),
+			     .runs_per_boot = (int)db_i64(&rows, 0, 8),
+			     .min_effect = db_f64(&rows, 0, 9),
+			     .timeout_s = db_f64(&rows, 0, 10),
+			     .settings = settings,
+			     .aslr = db_bool(&rows, 0, 12),
+			     .monitors = monitors,
+			     .monitor_interval_s = db_f64(&rows, 0, 14) };
+	return 0;
 }
 
-bool job_wants_tree(const struct config *c, const char *name, const char *tree)
+bool job_wants_tree(const struct config *c, const char *section, const char *tree)
 {
-	_cleanup_(freep) const char **trees = config_all(c, "job", name, "tree");
+	_cleanup_(freep) const char **trees = config_all(c, "job", section, "tree");
 
 	for (size_t i = 0; trees[i]; i++)
 		if (!strcmp(trees[i], tree))
 			return true;
 	return false;
-}
-
-int machine_sync(struct db *db, const struct config *c, struct err *e)
-{
-	_cleanup_(freep) const char **names = config_names(c, "machine");
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && names[i]; i++)
-		r = db_run(db, SQL_MACHINE_UPSERT, NULL, e, "sss", names[i],
-			   machine_group(c, names[i]),
-			   config_str(c, "machine", names[i], "driver"));
-	return r;
-}
-
-int machine_outcome(struct db *db, const char *machine, const char *fault, struct err *e)
-{
-	return db_run(db, SQL_MACHINE_OUTCOME, NULL, e, "ss", machine, fault);
 }

@@ -25,9 +25,10 @@ static void tidy_time(json_t *obj, const char *key, const char *s)
 static bool is_time(const char *key)
 {
 	static const char *const keys[] = {
-		"at",	   "author_time", "commit_time", "created",  "expires",	 "finished",
-		"last_ok", "last_seen",	  "last_sent",	 "last_try", "last_use", "lease_until",
-		"revoked", "run_at",	  "sent",	 "since",    "started",	 "updated"
+		"at",	     "author_time", "commit_time", "created",	  "drained_at",
+		"expires",   "finished",    "last_check",  "last_ok",	  "last_seen",
+		"last_sent", "last_try",    "last_use",	   "lease_until", "revoked",
+		"run_at",    "sent",	    "since",	   "started",	  "updated"
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
@@ -110,6 +111,41 @@ static int check_word(const char *what, const char *word, const char *words, str
 		if ((p == words || p[-1] == ' ') && (p[n] == ',' || !p[n]))
 			return 0;
 	return err_set(e, ERR_INVAL, "no %s '%.40s'; there are %s", what, word, words);
+}
+
+int page_machines(struct db *db, json_t **ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_PAGE_MACHINES, &rows, e, "s", NULL);
+
+	return r < 0 ? r : take_json(&rows, ret, e);
+}
+
+int page_machine(struct db *db, const char *name, json_t **ret, struct err *e)
+{
+	_cleanup_(json_decrefp) json_t *list = NULL;
+	_cleanup_(json_decrefp) json_t *more = NULL;
+	struct db_rows rows = { 0 };
+	json_t *one;
+	int r;
+
+	r = db_run_one(db, SQL_PAGE_MACHINES, &rows, e, "s", name);
+	if (r == 0)
+		r = take_json(&rows, &list, e);
+	if (r < 0)
+		return r;
+	one = json_array_get(json_object_get(list, "items"), 0);
+	if (!one)
+		return err_set(e, ERR_NOENT, "there is no machine '%.80s'", name);
+	r = db_run_one(db, SQL_PAGE_MACHINE, &rows, e, "s", name);
+	if (r == 0)
+		r = take_json(&rows, &more, e);
+	if (r < 0)
+		return r;
+	if (json_object_update(one, more) < 0)
+		abort();
+	*ret = json_incref(one);
+	return 0;
 }
 
 int page_regressions(struct db *db, const struct page_filter *f, json_t **ret, struct err *e)

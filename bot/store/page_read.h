@@ -35,6 +35,9 @@ int page_bisections(struct db *db, const struct page_filter *f, json_t **ret, st
 int page_regression(struct db *db, const char *id, json_t **ret, struct err *e);
 int page_bisection(struct db *db, const char *id, json_t **ret, struct err *e);
 int page_tree(struct db *db, const char *name, json_t **ret, struct err *e);
+/** page_machines() - {"items":[…]}; page_machine() - one of them, with "events", "controls", "recent", "facts". */
+int page_machines(struct db *db, json_t **ret, struct err *e);
+int page_machine(struct db *db, const char *name, json_t **ret, struct err *e);
 int page_queue(struct db *db, int64_t limit, json_t **ret, struct err *e);
 
 /** page_commit() - by all or the first (8 or more) digits of its hash; ERR_AMBIGUOUS. */

@@ -61,6 +61,14 @@ bool lab_class_blames_kernel(enum lab_class c)
 	return (size_t)c < ARRAY_SIZE(classes) && classes[c].blames_kernel;
 }
 
+const char *const *lab_unsure_classes(void)
+{
+	static const char *const names[] = { "boot-panic", "boot-hang", "boot-loop",
+					     "oops",	   "hang",	NULL };
+
+	return names;
+}
+
 bool lab_class_blames_machine(enum lab_class c)
 {
 	return (size_t)c < ARRAY_SIZE(classes) && classes[c].blames_machine;

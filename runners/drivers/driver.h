@@ -54,6 +54,9 @@ int lab_class_find(const char *name, enum lab_class *ret, struct err *e);
  */
 bool lab_class_blames_kernel(enum lab_class c);
 
+/** lab_unsure_classes() - names of the classes for which that is so, NULL-terminated. Static. */
+const char *const *lab_unsure_classes(void);
+
 /** lab_class_blames_machine() - does this class count as a fault of the machine or its wiring? */
 bool lab_class_blames_machine(enum lab_class c);
 

@@ -312,7 +312,8 @@ bool suite_param_info(const struct suite *s, size_t i, struct suite_param_info *
 	*ret = (struct suite_param_info){ .key = def->key,
 					  .fallback = def->fallback,
 					  .about = def->about,
-					  .choices = def->choices };
+					  .choices = def->choices,
+					  .is_text = def->kind == PARAM_TEXT };
 	return true;
 }
 

@@ -109,10 +109,12 @@ enum suite_source {
  * struct suite_param_info - a parameter, for listings. All static.
  * @choices: its values, NULL-terminated; NULL: numbers, times or text.
  * @fallback: what counts when it is not given, in words where it depends on the machine.
+ * @is_text: a comma in it is a part of the value and makes no list of values.
  */
 struct suite_param_info {
 	const char *key, *fallback, *about;
 	const char *const *choices;
+	bool is_text;
 };
 
 /**

@@ -63,8 +63,8 @@ static int sysbench_plan(const struct suite *s, const char *test, const struct s
 			 struct err *e)
 {
 	bool memory = !strcmp(test, "memory");
-	unsigned seconds = 0, iterations = 0;
-	uint64_t block = 0;
+	unsigned seconds = 0, iterations;
+	uint64_t block;
 	int r;
 
 	r = suite_tasks(s, params, n, "100%", m, &plan->tasks, e);

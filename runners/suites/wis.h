@@ -10,11 +10,7 @@ int wis_parse(const struct suite *s, const char *test, const char *text, size_t 
 
 #define WIS_CSV_HEADER "tasks,processes,processes_idle,threads,threads_idle,linear"
 
-/**
- * wis_parse_csv() - metrics from the table that begins with WIS_CSV_HEADER.
- * @tasks: the table must have a row of so many, or it is cut; 0: not known.
- */
-void wis_parse_csv(const char *text, size_t len, const char *mode, unsigned tasks,
-		   struct suite_output *out);
+/** wis_parse_csv() - metrics from the table that begins with WIS_CSV_HEADER. */
+void wis_parse_csv(const char *text, size_t len, const char *mode, struct suite_output *out);
 
 extern const struct metric_def wis_per_process_ops, wis_per_thread_ops, wis_workload;

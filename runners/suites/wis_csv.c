@@ -28,15 +28,13 @@ struct row {
 /*
  * struct table - what the rows say.
  * per: sums over the rows of operations per task, for processes and threads.
- * want_tasks: tasks that a row must have, 0: any. wanted: was there one?
  * missing: the stock wrapper gave -1 for a build that it could not run.
  */
 struct table {
 	struct suite_output *out;
 	size_t rows;
 	double per_process, per_thread, workload, scale;
-	unsigned want_tasks;
-	bool header, bad, no_processes, no_threads, wanted;
+	bool header, bad, no_processes, no_threads;
 };
 
 /* -1 stands for a missing number, and only there may a minus be. */
@@ -115,7 +113,6 @@ static void take_row(struct table *t, const struct line *l)
 	if (tasks == 0 || (processes == 0 && threads == 0))
 		return;
 	t->rows++;
-	t->wanted |= tasks == t->want_tasks;
 	t->no_processes |= processes <= 0;
 	t->no_threads |= threads <= 0;
 	t->per_process += processes / tasks;
@@ -136,10 +133,9 @@ static bool add_per_task(struct table *t, const struct metric_def *def, double s
 	return m && headline;
 }
 
-void wis_parse_csv(const char *text, size_t len, const char *mode, unsigned tasks,
-		   struct suite_output *out)
+void wis_parse_csv(const char *text, size_t len, const char *mode, struct suite_output *out)
 {
-	struct table t = { .out = out, .want_tasks = tasks };
+	struct table t = { .out = out };
 	struct lines ls = { .text = text, .len = len };
 	struct line l = { .s = text, .nr = 1 };
 	bool thread = mode && !strcmp(mode, "thread"), headline = false;
@@ -154,11 +150,6 @@ void wis_parse_csv(const char *text, size_t len, const char *mode, unsigned task
 	}
 	if (t.rows == 0 && !t.bad) {
 		suite_problem_add(out, &l, "a table without rows; metrics left out");
-		t.bad = true;
-	}
-	if (!t.bad && tasks > 0 && !t.wanted) {
-		suite_problem_add(out, &l, "no row of %u tasks: the table is cut; metrics left out",
-				  tasks);
 		t.bad = true;
 	}
 	if (t.bad) {

@@ -297,7 +297,7 @@ int wis_parse(const struct suite *s, const char *test, const char *text, size_t 
 	if (mode && strcmp(mode, "process") != 0 && strcmp(mode, "thread") != 0)
 		return err_set(e, ERR_PARSE, "mode = '%.80s' is not one of process, thread", mode);
 	if (has_csv_header(text, len))
-		wis_parse_csv(text, len, mode, tasks, out);
+		wis_parse_csv(text, len, mode, out);
 	else
 		parse_direct(text, len, tasks, samples, mode ? mode : "process", out);
 	return 0;

@@ -28,6 +28,7 @@ ALTER TABLE machine ADD COLUMN drained_by text;            -- who drained it: 'k
 ALTER TABLE machine ADD COLUMN drained_at timestamptz;     -- NULL when good
 ALTER TABLE machine ADD COLUMN last_check timestamptz;     -- end of the last control boot; NULL: never checked
 ALTER TABLE machine ADD COLUMN boots_since_check integer NOT NULL DEFAULT 0;
+ALTER TABLE machine ADD COLUMN unproven integer NOT NULL DEFAULT 0; -- boots in a row that failed and that kernel or machine may have failed
 
 CREATE TABLE machine_event (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,6 +1,14 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- Boots of job $1 of the commits $2 (text[]) in the order in which they ran. Columns: id, commit, state, class, bisection,
--- comparison, detail, took_s, excluded.
-SELECT id, commit, state, coalesce(class, ''), coalesce(bisection, ''), coalesce(comparison, 0), coalesce(detail, ''),
-	coalesce(took_s, 0), excluded
-FROM boot WHERE job = $1::bigint AND commit = ANY ($2::text[]) ORDER BY finished NULLS LAST, id
+-- Boots of job $1 of the commits $2 (text[]) in the order in which they ran; $3 machine or NULL: those that ran elsewhere, or with
+-- another version of the suite than the machine's newest, are left out; $4 (text[]) as for of_comparison. Columns: id, commit, state,
+-- class, bisection, comparison, detail, took_s, excluded, unproven.
+SELECT b.id, b.commit, b.state, coalesce(b.class, ''), coalesce(b.bisection, ''), coalesce(b.comparison, 0), coalesce(b.detail, ''),
+	coalesce(b.took_s, 0), b.excluded,
+	b.state = 'failed' AND b.class = ANY ($4::text[]) AND b.control_boot IS NULL AND NOT b.excluded
+	AND EXISTS (SELECT FROM control c JOIN machine m USING (group_name) WHERE m.name = b.machine AND c.build IS DISTINCT FROM b.build)
+FROM boot b
+WHERE b.job = $1::bigint AND b.commit = ANY ($2::text[]) AND b.purpose = 'measure'
+	AND ($3::text IS NULL OR b.machine IS NULL OR b.machine = $3)
+	AND (b.suite_version IS NULL OR $3::text IS NULL OR b.state <> 'done' OR b.suite_version = (SELECT o.suite_version FROM boot o
+		WHERE o.job = $1::bigint AND o.machine = $3 AND o.state = 'done' ORDER BY o.finished DESC LIMIT 1))
+ORDER BY b.finished NULLS LAST, b.id

@@ -1,7 +1,26 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- Machine $1 gave a run ($2 NULL) or had a fault of its own ($2 why). The third fault in a row quarantines it.
--- Columns: health.
-UPDATE machine SET faults = CASE WHEN $2::text IS NULL THEN 0 ELSE faults + 1 END,
-	health = CASE WHEN $2::text IS NOT NULL AND faults >= 2 AND health = 'good' THEN 'quarantined' ELSE health END,
-	note = coalesce($2, CASE WHEN health = 'good' THEN NULL ELSE note END), last_seen = now()
-WHERE name = $1 RETURNING health
+-- A boot ended on machine $1: $2 'ok', 'fault' (of the machine or its wiring) or 'failed' (kernel or machine, nobody knows yet),
+-- $3 why not, NULL when ok. The third fault in a row quarantines the machine; the second unproven failure in a row makes it
+-- suspect, and only its control build may run. Columns: health, whether it changed.
+WITH old AS (
+	SELECT name, health, faults, unproven FROM machine WHERE name = $1 FOR UPDATE
+), new AS (
+	SELECT name, health AS was,
+		CASE $2 WHEN 'ok' THEN 0 WHEN 'fault' THEN faults + 1 ELSE faults END AS faults,
+		CASE $2 WHEN 'ok' THEN 0 WHEN 'failed' THEN unproven + 1 ELSE unproven END AS unproven,
+		CASE WHEN $2 = 'fault' AND faults >= 2 AND health IN ('good', 'suspect') THEN 'quarantined'
+			WHEN $2 = 'failed' AND unproven >= 1 AND health = 'good' THEN 'suspect' ELSE health END AS health
+	FROM old
+), event AS (
+	INSERT INTO machine_event (machine, kind, by, text)
+	SELECT name, CASE WHEN health = was THEN 'fault' WHEN health = 'suspect' THEN 'suspect' ELSE 'drain' END, 'kperfbot', $3
+	FROM new WHERE $2 = 'fault' OR health <> was
+), done AS (
+	UPDATE machine SET faults = new.faults, unproven = new.unproven, health = new.health, state = 'idle', last_seen = now(),
+		boots_since_check = boots_since_check + 1,
+		note = CASE WHEN new.health = 'good' THEN NULL WHEN new.health <> was THEN $3 ELSE note END,
+		drained_by = CASE WHEN new.health = 'good' THEN NULL WHEN new.health <> was THEN 'kperfbot' ELSE drained_by END,
+		drained_at = CASE WHEN new.health = 'good' THEN NULL WHEN new.health <> was THEN now() ELSE drained_at END
+	FROM new WHERE machine.name = new.name
+)
+SELECT health, health <> was FROM new

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- Values $3 (float8[]) of run $1 for the metrics with ids $2 (integer[]).
+-- Values $3 (float8[]) of run $1 for the metrics with ids $2 (integer[]); in place of those that it had.
 WITH l AS (
 	INSERT INTO metric_layout (metrics) VALUES ($2::integer[])
 	ON CONFLICT (metrics) DO UPDATE SET metrics = excluded.metrics RETURNING id
 )
 INSERT INTO run_values (run, layout, v) SELECT $1::bigint, l.id, $3::float8[] FROM l
+ON CONFLICT (run) DO UPDATE SET layout = excluded.layout, v = excluded.v

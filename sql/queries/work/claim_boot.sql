@@ -1,23 +1,38 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- Take one ready boot for the machine $1 and the machine with it. $2 owner, $3 lease in seconds.
 -- Columns: id, kind, payload, fence, attempts, crashes. No row: nothing to do, or the machine is
--- held or not in good health. A lease that ran out still holds it until the work was given back: its worker
+-- held or not in good health; then only its own control boots may run. A comparison or bisection stays on the machine that
+-- took its first boot. A lease that ran out still holds it until the work was given back: its worker
 -- may yet renew it.
 WITH m AS (
-	SELECT name, group_name FROM machine
-	WHERE name = $1 AND health = 'good' AND (lease_until IS NULL OR lease_until < now() AND NOT EXISTS (
+	SELECT name, group_name, health FROM machine
+	WHERE name = $1 AND health <> 'retired' AND (lease_until IS NULL OR lease_until < now() AND NOT EXISTS (
 		SELECT FROM work WHERE state = 'leased' AND work.fence = machine.fence))
 	FOR UPDATE SKIP LOCKED
 ), w AS (
-	SELECT work.id FROM work JOIN m ON work.payload->>'group' = m.group_name
+	SELECT work.id, b.comparison, b.bisection, m.name
+	FROM work JOIN m ON work.payload->>'machine' = m.name
+		OR work.payload->>'machine' IS NULL AND work.payload->>'group' = m.group_name AND m.health = 'good'
+	LEFT JOIN boot b ON b.id = (work.payload->>'boot')::bigint
+	LEFT JOIN comparison c ON c.id = b.comparison
+	LEFT JOIN bisection s ON s.id = b.bisection
 	WHERE work.state = 'ready' AND work.kind = 'boot' AND work.run_at <= now()
+		AND coalesce(c.machine, s.machine, m.name) = m.name
 	ORDER BY work.prio DESC, work.run_at, work.id
 	LIMIT 1
 	FOR UPDATE OF work SKIP LOCKED
+), pin_c AS (
+	UPDATE comparison SET machine = $1 FROM w
+	WHERE comparison.id = w.comparison AND (comparison.machine IS NULL OR comparison.machine = $1) RETURNING comparison.id
+), pin_s AS (
+	UPDATE bisection SET machine = $1 FROM w
+	WHERE bisection.id = w.bisection AND (bisection.machine IS NULL OR bisection.machine = $1) RETURNING bisection.id
 ), u AS (
 	UPDATE work SET state = 'leased', lease_owner = $2, fence = nextval('fence_seq'),
 		lease_until = now() + $3::float8 * interval '1 s', attempts = attempts + 1, again = false
-	FROM w WHERE work.id = w.id
+	-- Another machine that was quicker has it now: no row was pinned, and the work stays ready.
+	FROM w WHERE work.id = w.id AND (w.comparison IS NULL OR EXISTS (SELECT FROM pin_c))
+		AND (w.bisection IS NULL OR EXISTS (SELECT FROM pin_s))
 	RETURNING work.id, work.kind, work.payload, work.fence, work.attempts, work.crashes, work.lease_until
 ), taken AS (
 	UPDATE machine SET lease_owner = $2, lease_until = u.lease_until, fence = u.fence

@@ -7,6 +7,7 @@
 #include "bot/db/migrate_internal.h"
 #include "bot/store/artefact.h"
 #include "bot/store/job.h"
+#include "bot/store/machine.h"
 #include "bot/store/tree.h"
 #include "tests/pg.h"
 #include "tests/test.h"
@@ -220,6 +221,11 @@ static void a_job_measures_the_trees_that_it_names(void **state)
 	config_free(c);
 }
 
+static int fault(const char *machine, struct err *e)
+{
+	return machine_outcome(pg_db(), machine, MACHINE_FAULT, "no answer", NULL, e);
+}
+
 static void the_third_fault_in_a_row_takes_a_machine_out(void **state)
 {
 	struct config *c = load(GOOD);
@@ -230,15 +236,15 @@ static void the_third_fault_in_a_row_takes_a_machine_out(void **state)
 	assert_ok(machine_sync(pg_db(), c, &e), &e);
 	assert_int_equal(num("SELECT count(*) FROM machine"), 2);
 	for (int i = 0; i < 2; i++) {
-		assert_ok(machine_outcome(pg_db(), "m", "no answer", &e), &e);
-		assert_ok(machine_outcome(pg_db(), "m", "no answer", &e), &e);
-		assert_ok(machine_outcome(pg_db(), "m", NULL, &e), &e);
+		assert_ok(fault("m", &e), &e);
+		assert_ok(fault("m", &e), &e);
+		assert_ok(machine_outcome(pg_db(), "m", MACHINE_OK, NULL, NULL, &e), &e);
 		assert_int_equal(
 			num("SELECT faults FROM machine WHERE name = 'm' AND health = 'good' AND note IS NULL"),
 			0);
 	}
 	for (int i = 0; i < 3; i++)
-		assert_ok(machine_outcome(pg_db(), "m", "no answer", &e), &e);
+		assert_ok(fault("m", &e), &e);
 	assert_int_equal(
 		num("SELECT count(*) FROM machine WHERE health = 'quarantined' AND note = 'no answer'"),
 		1);
