@@ -149,8 +149,13 @@ static int open_file(const struct usemem_opts *o)
 	int flags = (o->readonly && !o->open_rw ? O_RDONLY : O_RDWR) | O_CLOEXEC;
 	int fd;
 
-	if (o->anonymous || o->use_malloc)
+	if (o->anonymous || o->use_malloc || o->size == 0)
 		return -1;
+	if (o->memfd) {
+		fd = memfd_create("usemem", MFD_CLOEXEC);
+		must(fd >= 0 && ftruncate(fd, (off_t)(o->offset + o->size)) == 0, "memfd");
+		return fd;
+	}
 	/* A private mapping of /dev/zero is anonymous memory, also where there is no /dev. */
 	if (!o->file)
 		return open("/dev/zero", flags);
@@ -187,6 +192,16 @@ static void print_init_time(void)
 	(void)clock_gettime(CLOCK_MONOTONIC, &usemem.start);
 }
 
+/* For tasks to wait for; it must not kill those that have not come so far. */
+static void block_signal(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGUSR1);
+	must(sigprocmask(SIG_BLOCK, &set, NULL) == 0, "signal mask");
+}
+
 int usemem_main(int argc, char **argv)
 {
 	struct usemem_opts *o = &usemem.opts;
@@ -202,6 +217,8 @@ int usemem_main(int argc, char **argv)
 		return 1;
 	}
 	usemem.fd = open_file(o);
+	if (o->wait_signal)
+		block_signal();
 	for (size_t i = 0; i < 2; i++)
 		gate_init(&usemem.gates[i]);
 	pids = calloc(o->nproc, sizeof(*pids));

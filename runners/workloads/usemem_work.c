@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* usemem: what one task does. */
 #include "runners/workloads/harness.h"
-#include "runners/workloads/topology.h"
 #include "runners/workloads/usemem.h"
 
 #include <errno.h>
@@ -15,20 +14,8 @@
 
 /* Words of loop index between two looks at the clock. */
 #define CLOCK_WORDS 65536
-
-/*
- * struct task - one task at work.
- * chunks, n: what it mapped itself. bytes: credit for what it allocated and accessed.
- * late: the time is up.
- */
-struct task {
-	const struct usemem *u;
-	char **chunks;
-	size_t n;
-	uint64_t bytes, random;
-	size_t page;
-	bool late;
-};
+/* The same at random places, where each access can be a read from a disk. */
+#define CLOCK_RANDOM 1024
 
 uint64_t usemem_usecs(const struct timespec *since)
 {
@@ -54,7 +41,7 @@ char *usemem_map(const struct usemem *u, size_t bytes, uint64_t offset)
 {
 	const struct usemem_opts *o = &u->opts;
 	int prot = o->readonly && !o->open_rw ? PROT_READ : PROT_READ | PROT_WRITE;
-	int flags = o->file ? MAP_SHARED : MAP_PRIVATE;
+	int flags = o->file || o->memfd ? MAP_SHARED : MAP_PRIVATE;
 	char *p;
 
 	if (o->use_malloc) {
@@ -84,7 +71,7 @@ static uint64_t next_random(uint64_t *x)
 }
 
 /* Words below @n, all equally likely but for an error of n / 2^64. */
-static size_t random_word(struct task *t, size_t n)
+size_t usemem_random_word(struct task *t, size_t n)
 {
 	return (size_t)((unsigned __int128)next_random(&t->random) * n >> 64);
 }
@@ -115,28 +102,52 @@ static void stay(const struct task *t, volatile uint64_t *p, size_t i)
 	} while (ns < t->u->opts.delay_ns);
 }
 
+/*
+ * The plain passes, apart from all others: what they do beside the accesses would be a part of what
+ * is measured. Return: the index after the last access.
+ */
+static size_t access_run(volatile uint64_t *p, size_t i, size_t end, size_t step, bool readonly)
+{
+	if (readonly)
+		for (; i < end; i += step)
+			(void)p[i];
+	else
+		for (; i < end; i += step)
+			p[i] = i;
+	return i;
+}
+
+static void access_slow(struct task *t, volatile uint64_t *p, size_t at, bool check,
+			size_t *last_page)
+{
+	access_word(t, p, at, check);
+	if (t->u->opts.delay_ns > 0 && at * sizeof(*p) / t->page != *last_page) {
+		*last_page = at * sizeof(*p) / t->page;
+		stay(t, p, at);
+	}
+}
+
 /* One pass over @bytes at @base. @check: an earlier pass has stored the indexes. */
 static void pass(struct task *t, char *base, size_t bytes, bool check)
 {
+	const struct usemem_opts *o = &t->u->opts;
 	volatile uint64_t *p = (volatile uint64_t *)(void *)base;
-	size_t words = bytes / sizeof(*p), step = t->u->opts.step / sizeof(*p);
-	size_t look = CLOCK_WORDS, last_page = SIZE_MAX;
+	size_t words = bytes / sizeof(*p), step = o->step / sizeof(*p), last_page = SIZE_MAX;
+	size_t look = !o->random ? CLOCK_WORDS : step < CLOCK_WORDS ? CLOCK_RANDOM * step : step;
+	bool plain = !o->random && !check && o->delay_ns == 0;
 
-	for (size_t i = 0; i < words; i += step) {
-		size_t at = t->u->opts.random ? random_word(t, words) : i;
+	for (size_t i = 0; i < words;) {
+		size_t from = i, end = words - i < look ? words : i + look;
 
-		access_word(t, p, at, check);
-		t->bytes += sizeof(*p);
-		if (t->u->opts.delay_ns > 0 && at * sizeof(*p) / t->page != last_page) {
-			last_page = at * sizeof(*p) / t->page;
-			stay(t, p, at);
-		}
-		if (i >= look) {
-			look = i + CLOCK_WORDS;
-			if (time_is_up(t->u)) {
-				t->late = true;
-				return;
-			}
+		if (plain)
+			i = access_run(p, i, end, step, o->readonly);
+		for (; i < end; i += step)
+			access_slow(t, p, o->random ? usemem_random_word(t, words) : i, check,
+				    &last_page);
+		t->bytes += (i - from) / step * sizeof(*p);
+		if (i < words && time_is_up(t->u)) {
+			t->late = true;
+			return;
 		}
 	}
 }
@@ -154,7 +165,16 @@ static void work_on(struct task *t, char *p, size_t bytes)
 	const struct usemem_opts *o = &t->u->opts;
 
 	for (unsigned long r = 0; r < o->repeat && !t->late; r++) {
+		struct timespec since = { 0 };
+		uint64_t before = t->bytes;
+
+		if (o->first_speed && r == 0)
+			(void)clock_gettime(CLOCK_MONOTONIC, &since);
 		pass(t, p, bytes, r > 0 && !o->random);
+		if (o->first_speed && r == 0) {
+			t->first_usecs += usemem_usecs(&since);
+			t->first_bytes += t->bytes - before;
+		}
 		sync_chunk(t, p, bytes);
 	}
 	if (time_is_up(t->u))
@@ -174,6 +194,7 @@ static char *chunk_map(struct task *t, size_t at)
 	if (t->u->prealloc)
 		return t->u->prealloc + at;
 	p = usemem_map(t->u, chunk_bytes(o, at), o->offset + at);
+	usemem_mapped(t->u, p, chunk_bytes(o, at));
 	if (t->n % 64 == 0) {
 		t->chunks = realloc(t->chunks, (t->n + 64) * sizeof(*t->chunks));
 		must(t->chunks, "list of chunks");
@@ -214,30 +235,44 @@ static void print_statistics(const struct task *t)
 	print_line(line, dots + (size_t)n);
 }
 
+void usemem_print_rate(const char *prefix, uint64_t bytes, uint64_t usecs)
+{
+	char line[160];
+	int n = snprintf(line, sizeof(line), "%s", prefix);
+
+	n += format_rate(line + n, sizeof(line) - (size_t)n, bytes, usecs);
+	print_line(line, (size_t)n);
+}
+
+char *usemem_chunk(const struct task *t, size_t k, size_t *ret_bytes)
+{
+	const struct usemem_opts *o = &t->u->opts;
+
+	if (o->size == 0 || k > (o->size - 1) / o->unit || (!t->u->prealloc && k >= t->n))
+		return NULL;
+	*ret_bytes = chunk_bytes(o, k * o->unit);
+	return t->u->prealloc ? t->u->prealloc + k * o->unit : t->chunks[k];
+}
+
 static void read_again(struct task *t)
 {
 	const struct usemem_opts *o = &t->u->opts;
-	size_t step = o->step / sizeof(uint64_t), k = 0;
+	size_t step = o->step / sizeof(uint64_t), size;
 	struct timespec since;
 	uint64_t bytes = 0;
-	char line[128] = "read again ";
-	int n;
+	char *p;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &since);
-	for (size_t at = 0; at < o->size && (t->u->prealloc || k < t->n); at += o->unit, k++) {
-		volatile uint64_t *p =
-			(volatile uint64_t *)(void *)(t->u->prealloc ? t->u->prealloc + at
-								     : t->chunks[k]);
-		size_t words = chunk_bytes(o, at) / sizeof(*p);
+	for (size_t k = 0; (p = usemem_chunk(t, k, &size)); k++) {
+		volatile uint64_t *w = (volatile uint64_t *)(void *)p;
+		size_t words = size / sizeof(*w);
 
 		for (size_t i = 0; i < words; i += step) {
-			(void)p[o->random ? random_word(t, words) : i];
-			bytes += sizeof(*p);
+			(void)w[o->random ? usemem_random_word(t, words) : i];
+			bytes += sizeof(*w);
 		}
 	}
-	n = format_rate(line + strlen(line), sizeof(line) - strlen(line), bytes,
-			usemem_usecs(&since));
-	print_line(line, strlen("read again ") + (size_t)n);
+	usemem_print_rate("read again ", bytes, usemem_usecs(&since));
 }
 
 /* The half that writes the pid goes away, the other one holds the memory and goes on. */
@@ -303,17 +338,6 @@ static void free_chunks(const struct task *t)
 	print_line(line, (size_t)n);
 }
 
-static void bind_task(const struct usemem *u, unsigned long nr)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	struct cpu_mask mask = { 0 };
-
-	if (u->opts.bind == 0 || cpus <= 0)
-		return;
-	cpu_mask_set(&mask, (int)(nr * u->opts.bind % (unsigned long)cpus));
-	cpu_mask_apply(&mask);
-}
-
 static void task_init(struct task *t, const struct usemem *u)
 {
 	struct timespec now;
@@ -328,6 +352,27 @@ static void task_init(struct task *t, const struct usemem *u)
 	t->bytes = u->opts.size / sizeof(uint64_t);
 	if (u->opts.remap)
 		t->bytes += u->opts.size / sizeof(uint64_t);
+	if (u->opts.shm_lock)
+		t->bytes += u->opts.size / sizeof(uint64_t);
+}
+
+static void all_passes(struct task *t)
+{
+	const struct usemem_opts *o = &t->u->opts;
+
+	if (o->shm_lock && o->size > 0)
+		usemem_shm_lock(t->u);
+	for (size_t at = 0; at < o->size && !t->late; at += o->unit) {
+		char *p = chunk_map(t, at);
+
+		if (o->sync_rw)
+			usemem_gate_wait(t->u, GATE_START);
+		work_on(t, p, chunk_bytes(o, at));
+	}
+	if (o->first_speed && o->size > 0)
+		usemem_print_rate("first access ", t->first_bytes, t->first_usecs);
+	if (o->size > 0 && !o->wait_signal)
+		print_statistics(t);
 }
 
 void usemem_task(const struct usemem *u, unsigned long nr)
@@ -335,26 +380,28 @@ void usemem_task(const struct usemem *u, unsigned long nr)
 	const struct usemem_opts *o = &u->opts;
 	struct task t;
 
-	bind_task(u, nr);
+	usemem_place(u, nr);
 	task_init(&t, u);
 	if (!o->sync_rw)
 		usemem_gate_wait(u, GATE_START);
-	for (size_t at = 0; at < o->size && !t.late; at += o->unit) {
-		char *p = chunk_map(&t, at);
-
-		if (o->sync_rw)
-			usemem_gate_wait(u, GATE_START);
-		work_on(&t, p, chunk_bytes(o, at));
-	}
-	if (o->size > 0)
-		print_statistics(&t);
+	if (usemem_without_pass(u))
+		return;
+	all_passes(&t);
+	if (o->madv_pageout)
+		usemem_page_out(&t);
 	if (o->read_again)
 		read_again(&t);
 	if (o->detach)
 		detach(o);
 	if (o->mlock)
 		lock_chunks(&t);
+	if (o->punch_holes)
+		usemem_punch_holes(&t);
+	if (o->wait_signal)
+		usemem_on_signal(&t);
 	linger(o->sleep_s);
+	if (o->interactive)
+		usemem_wait_for_key();
 	if (o->sync_free)
 		usemem_gate_wait(u, GATE_FREE);
 	free_chunks(&t);
