@@ -36,9 +36,11 @@ static bool read_usemem(struct scan s, struct vms_value *ret)
 	return read_statistics(&s, ret);
 }
 
+/* Rates of a part of the work, beside the line about all of it. */
 static bool read_again(struct scan s, struct vms_value *ret)
 {
-	if (!scan_lit(&s, "read again ") || !read_statistics(&s, ret))
+	if (!(scan_lit(&s, "read again ") || scan_lit(&s, "first access ")) ||
+	    !read_statistics(&s, ret))
 		return false;
 	ret->kind = VMS_OTHER;
 	return true;
@@ -51,6 +53,23 @@ static bool read_free(struct scan s, struct vms_value *ret)
 	if (!(scan_u64(&s, &usecs) && scan_lit(&s, " usecs to free memory") && scan_end(&s)))
 		return false;
 	*ret = (struct vms_value){ .kind = VMS_FREE, .seconds = (double)usecs / 1e6 };
+	return true;
+}
+
+/* "case NAME took U usecs": the last line of a case that gives no rate. */
+static bool read_time(struct scan s, struct vms_value *ret)
+{
+	uint64_t usecs;
+
+	if (!scan_lit(&s, "case "))
+		return false;
+	while (s.p < s.end && *s.p != ' ')
+		s.p++;
+	if (!(scan_lit(&s, " took ") && scan_u64(&s, &usecs) && scan_lit(&s, " usecs") &&
+	      scan_end(&s)) ||
+	    usecs == 0)
+		return false;
+	*ret = (struct vms_value){ .kind = VMS_TIME, .seconds = (double)usecs / 1e6 };
 	return true;
 }
 
@@ -194,7 +213,7 @@ enum vms_line vms_line_read(const struct line *l, struct vms_value *ret, const c
 	if (line_is_kernel_log(l))
 		return VMS_LINE_UNKNOWN;
 	if (read_usemem(s, ret) || read_again(s, ret) || read_free(s, ret) || read_dd(s, ret) ||
-	    read_timed(s, " bytes truncated in ", VMS_RATE, ret) ||
+	    read_time(s, ret) || read_timed(s, " bytes truncated in ", VMS_RATE, ret) ||
 	    read_timed(s, " bytes faulted in ", VMS_FAULTED, ret) || read_remap(s, ret) ||
 	    read_migrate(s, ret))
 		return VMS_LINE_GOOD;

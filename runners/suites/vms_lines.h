@@ -17,13 +17,14 @@ enum vms_kind {
 	VMS_RATE,
 	VMS_FAULTED,
 	VMS_FREE,
+	VMS_TIME, /* what the whole case took */
 	VMS_MIGRATED
 };
 
 /**
  * struct vms_value - what a line says.
  * @rate: KiB per second; MB per second for VMS_MIGRATED.
- * @seconds: for VMS_FREE.
+ * @seconds: for VMS_FREE and VMS_TIME.
  */
 struct vms_value {
 	enum vms_kind kind;

@@ -26,6 +26,9 @@ static const struct metric_def median_stddev = { "vm-scalability.median_stddev%"
 static const struct metric_def free_time = { "vm-scalability.free_time", "s", BETTER_LOWER,
 					     KIND_TIME,
 					     "seconds to give the memory of a task back" };
+static const struct metric_def case_time = { "vm-scalability.case_time", "s", BETTER_LOWER,
+					     KIND_TIME,
+					     "seconds that the case took, mean over runs" };
 static const struct metric_def workload = { "vm-scalability.workload", "KiB", BETTER_NONE,
 					    KIND_COUNT, "memory worked on" };
 static const struct metric_def migrate_mbps = { "vm-scalability.migrate_mbps", "MB/s",
@@ -51,12 +54,14 @@ struct rates {
 struct vms {
 	struct suite_output *out;
 	struct rates work, fault;
-	VEC(double) frees, migrations;
+	VEC(double) frees, migrations, times;
 	double bytes;
 	unsigned tasks;
 	/* usemem's lines in this run, for the count of tasks. */
 	unsigned usemem_lines;
-	bool marked, bad;
+	/* Another line than usemem's says what these cases did, and theirs are part of the set-up. */
+	bool lines_uncounted;
+	bool marked, timed, bad;
 	char test[64];
 };
 
@@ -111,17 +116,19 @@ static void end_run(struct vms *v, const struct line *l)
 {
 	bool some = v->work.run.len > 0 || v->fault.run.len > 0;
 
-	if (v->usemem_lines > 0 && v->tasks > 0 && v->usemem_lines != v->tasks) {
+	if (v->usemem_lines > 0 && v->tasks > 0 && v->usemem_lines != v->tasks &&
+	    !v->lines_uncounted) {
 		suite_problem_add(v->out, l, "%u statistics lines of %u tasks; metrics left out",
 				  v->usemem_lines, v->tasks);
 		v->bad = true;
 	}
-	if (v->marked && !some && v->migrations.len == 0) {
+	if (v->marked && !some && !v->timed && v->migrations.len == 0) {
 		suite_problem_add(v->out, l, "a run of case-%s without a rate; metrics left out",
 				  v->test);
 		v->bad = true;
 	}
 	v->usemem_lines = 0;
+	v->timed = false;
 	rates_end_run(&v->work);
 	rates_end_run(&v->fault);
 }
@@ -129,6 +136,13 @@ static void end_run(struct vms *v, const struct line *l)
 static bool is_name_char(char c)
 {
 	return c == '-' || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+}
+
+static bool is_uncounted(const char *test)
+{
+	const struct vms_case *c = vms_case_find(test);
+
+	return c && (c->shape == SHAPE_MIGRATE || c->shape == SHAPE_SWAPIN);
 }
 
 static void start_run(struct vms *v, const struct line *l)
@@ -144,6 +158,7 @@ static void start_run(struct vms *v, const struct line *l)
 		n++;
 	memcpy(v->test, name, n);
 	v->test[n] = '\0';
+	v->lines_uncounted = is_uncounted(v->test);
 }
 
 static void take_value(struct vms *v, const struct vms_value *val)
@@ -164,6 +179,10 @@ static void take_value(struct vms *v, const struct vms_value *val)
 	case VMS_FREE:
 		vec_push(&v->frees, val->seconds);
 		break;
+	case VMS_TIME:
+		vec_push(&v->times, val->seconds);
+		v->timed = true;
+		break;
 	case VMS_MIGRATED:
 		vec_push(&v->migrations, val->rate);
 		break;
@@ -175,7 +194,7 @@ static void take_value(struct vms *v, const struct vms_value *val)
 static bool too_many(const struct vms *v)
 {
 	return v->work.run.len + v->work.sums.len + v->fault.run.len + v->fault.sums.len +
-		       v->frees.len + v->migrations.len >
+		       v->frees.len + v->migrations.len + v->times.len >
 	       10 * (size_t)SAMPLES_MAX;
 }
 
@@ -259,6 +278,10 @@ static void add_metrics(struct vms *v, const char *headline)
 				 NULL, 0);
 	if (v->frees.len > 0)
 		(void)metric_add(v->out, &free_time, mean(v->frees.items, v->frees.len), NULL, 0);
+	if (v->times.len > 0)
+		mark_headline(
+			metric_add(v->out, &case_time, mean(v->times.items, v->times.len), NULL, 0),
+			headline);
 	if (v->bytes > 0)
 		(void)metric_add(v->out, &workload, v->bytes / 1024, NULL, 0);
 	add_rate(v, &throughput_fault, f->sums.items, f->sums.len, headline);
@@ -279,6 +302,7 @@ int vms_parse(const struct suite *s, const char *test, const char *text, size_t 
 	r = suite_tasks_known(params, n, &v.tasks, e);
 	if (r < 0)
 		return r;
+	v.lines_uncounted = test && is_uncounted(test);
 	while (lines_next(&ls, &l))
 		take_line(&v, &l);
 	end_run(&v, &l);
@@ -292,5 +316,6 @@ int vms_parse(const struct suite *s, const char *test, const char *text, size_t 
 	rates_done(&v.fault);
 	vec_done(&v.frees);
 	vec_done(&v.migrations);
+	vec_done(&v.times);
 	return 0;
 }

@@ -58,18 +58,6 @@ static void plans_will_it_scale(void **state)
 		    "brk1_processes -t 1 -s 2", 1);
 }
 
-static void plans_vm_scalability(void **state)
-{
-	(void)state;
-	expect_plan("vm-scalability", "anon-w-seq", "nr_task=2 unit_size=256M runtime=3s",
-		    "usemem --runtime 3 -n 2 134217728", 2);
-	expect_plan("vm-scalability", "anon-w-seq-mt", "", "usemem -t 4 536870912", 4);
-	expect_plan("vm-scalability", "anon-cow-seq", "nr_task=3 unit_size=64M",
-		    "usemem --prealloc --prefault -n 3 16777216", 3);
-	expect_plan("vm-scalability", "anon-r-rand-mt", "nr_task=1",
-		    "usemem --readonly --random -t 1 824633720832", 1);
-}
-
 static void refuses_what_it_does_not_know_and_names_the_choices(void **state)
 {
 	(void)state;
@@ -141,7 +129,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plans_will_it_scale),
-		cmocka_unit_test(plans_vm_scalability),
 		cmocka_unit_test(refuses_what_it_does_not_know_and_names_the_choices),
 		cmocka_unit_test(refuses_a_machine_that_is_too_small),
 		cmocka_unit_test(lists_its_suites_and_tests),
