@@ -236,7 +236,8 @@ bool line_has(const struct line *l, const char *lit);
 
 /* ---- writing results (output.c) ---- */
 
-/** suite_problem_add() - note a problem at @l; only the first 100 are kept. */
+/** suite_problem_add() - note a problem at @l; only the first 100 are kept, other bytes than ASCII
+ * that can be printed become a ?. */
 void suite_problem_add(struct suite_output *out, const struct line *l, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

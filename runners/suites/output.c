@@ -8,6 +8,7 @@
 
 #define PROBLEMS_MAX 100
 #define EXCERPT_MAX  48
+#define TEXT_MAX     400
 
 bool lines_next(struct lines *ls, struct line *l)
 {
@@ -362,6 +363,10 @@ void suite_problem_add(struct suite_output *out, const struct line *l, const cha
 	va_start(ap, fmt);
 	strbuf_vaddf(&b, fmt, ap);
 	va_end(ap);
+	strbuf_cut(&b, TEXT_MAX);
+	for (size_t i = 0; i < b.len; i++)
+		if (b.s[i] < ' ' || b.s[i] > '~')
+			b.s[i] = '?';
 	if (!out->problems)
 		out->problems = xcalloc(PROBLEMS_MAX, sizeof(*out->problems));
 	out->problems[out->problems_n++] = (struct suite_problem){

@@ -127,6 +127,8 @@ const struct suite_metric_info perf_numa_mem_metrics[] = {
 	  false },
 	{ "perf-bench-numa-mem.nsecs_per_byte_per_thread", "ns", "Time for a byte in a thread.",
 	  BETTER_LOWER, KIND_TIME, false },
+	{ "perf-bench-numa-mem.convergence_latency", "s",
+	  "Time until all threads were on one node.", BETTER_LOWER, KIND_TIME, false },
 	METRICS_END,
 };
 

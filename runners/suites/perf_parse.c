@@ -263,6 +263,7 @@ static void take_numa_line(struct tally *t, const struct line *l)
 		{ "GB,", "data/thread" },
 		{ "GB,", "data-total" },
 		{ "nsecs,", "runtime/byte/thread" },
+		{ "secs,", "NUMA-convergence-latency" },
 	};
 	struct scan unit, what;
 	double v;

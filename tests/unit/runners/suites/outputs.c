@@ -49,6 +49,7 @@ const struct output_case output_cases[] = {
 	{ "perf-bench-futex-lockpi-t2-r1.txt", "perf-bench-futex", "lock-pi", "nr_task=2" },
 	{ "perf-bench-epoll-wait-t2-r1.txt", "perf-bench-epoll", "wait", "nr_task=2" },
 	{ "perf-bench-numa-mem-p1-t2.txt", "perf-bench-numa-mem", "mem", "nr_task=2" },
+	{ "perf-bench-numa-mem-m-p1-t2.txt", "perf-bench-numa-mem", "mem", "nr_task=2" },
 	{ "stress-ng-fault2-metrics-brief.txt", "stress-ng", "fault", "nr_task=2" },
 	{ "stress-ng-context2-metrics-times.txt", "stress-ng", "context", "nr_task=2" },
 	{ "stress-ng-mmap1-pagemove1-metrics-brief.txt", "stress-ng", NULL, "nr_task=1" },

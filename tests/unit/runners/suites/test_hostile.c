@@ -298,6 +298,31 @@ static void problems_name_line_and_byte_behind_colours(void **state)
 	suite_output_done(&out);
 }
 
+static void problems_are_printable(void **state)
+{
+	static const char *const texts[][2] = {
+		{ "pft", "   0    1   1     0.00s     0.00s     0.00s         inf 4\x01\xff.5\n" },
+		{ "exec", "a \x1b]0;x\x07\n" },
+		{ "exec", "a \x80\x81\n" },
+		{ "stress-ng", "dispatching hogs: 1 m\xe2\x80\xaem\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct suite_output out;
+		struct err e = { 0 };
+
+		assert_ok(suite_parse(suite_find(texts[i][0]), NULL, texts[i][1],
+				      strlen(texts[i][1]), NULL, 0, &out, &e),
+			  &e);
+		assert_true(out.problems_n > 0);
+		for (size_t k = 0; k < out.problems_n; k++)
+			for (const char *p = out.problems[k].text; *p; p++)
+				assert_true(*p >= ' ' && *p <= '~');
+		suite_output_done(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +332,7 @@ int main(void)
 		cmocka_unit_test(none_is_said_where_nothing_was_done),
 		cmocka_unit_test(huge_outputs_are_read_to_the_end),
 		cmocka_unit_test(nothing_and_garbage_give_nothing),
+		cmocka_unit_test(problems_are_printable),
 		cmocka_unit_test(problems_name_line_and_byte_behind_colours),
 	};
 
