@@ -130,6 +130,12 @@ static bool wants_json(const struct request *q)
 	       (accept && strstr(accept, "json") && !strstr(accept, "text/html"));
 }
 
+/* A secret in the target is not for the log. */
+static const char *target_for_log(const struct request *q)
+{
+	return strncmp(q->target, "/netboot/", 9) ? q->target : "/netboot/...";
+}
+
 void answer_error(struct request *q, unsigned status, const struct err *e)
 {
 	const char *detail = e->msg;
@@ -143,7 +149,7 @@ void answer_error(struct request *q, unsigned status, const struct err *e)
 	status = kinds[kind].status;
 	if (status >= 500)
 		log_warn("could not answer a request", lf_str("REQUEST_ID", q->id),
-			 lf_str("PATH", q->target), lf_err(*e));
+			 lf_str("PATH", target_for_log(q)), lf_err(*e));
 	/* What went wrong inside is for the log, not for strangers. */
 	if (status == 500)
 		detail =

@@ -16,7 +16,10 @@ struct db;
 struct MHD_Connection;
 struct route;
 
-/** struct answer - @fd: a file to send instead of @body, or -1. Strings are literals but @location. */
+/**
+ * struct answer - @fd: a file to send instead of @body, or -1. Strings are literals but @location.
+ * @received: bytes of a machine's stream that are there, "" when there is none.
+ */
 struct answer {
 	unsigned status;
 	const char *type;
@@ -25,6 +28,7 @@ struct answer {
 	uint64_t fd_size;
 	char *location;
 	char allow[64];
+	char received[24];
 	unsigned retry_after;
 	bool close;
 	bool lasting; /* may be cached for an hour */
@@ -65,7 +69,8 @@ enum {
 /**
  * struct route - one row of the table in routes.c.
  * @method: "GET" (HEAD too) or "POST".
- * @pattern: "/r/:r": ':' with an id letter, ':n' a number, ':h' hex digits of a commit, ':s' a name.
+ * @pattern: "/r/:r": ':' with an id letter, ':n' a number, ':h' hex digits of a commit, ':s' a name,
+ *	':x' a secret of 32 hex digits.
  * @query: allowed keys with commas around: ",state,tree,".
  * @forms: FORM_ bits; none for @serve.
  * @scope: token scope that is needed; NULL for everybody.
@@ -130,3 +135,7 @@ int serve_build_config(struct request *q, struct err *e);
 int serve_boot_console(struct request *q, struct err *e);
 int serve_run_raw(struct request *q, struct err *e);
 int serve_bisect_post(struct request *q, struct err *e);
+int serve_netboot_script(struct request *q, struct err *e);
+int serve_netboot_kernel(struct request *q, struct err *e);
+int serve_netboot_initrd(struct request *q, struct err *e);
+int serve_netboot_stream(struct request *q, struct err *e);

@@ -29,6 +29,12 @@ static const struct route routes[] = {
 	{ "GET", "/stop", "", .forms = BOTH, .load = load_about, .render = render_stop },
 	/* Where the types of problem objects point. */
 	{ "GET", "/help/api", "", .forms = BOTH, .load = load_about, .render = render_about },
+	/* For machines that boot over the network. */
+	{ "GET", "/netboot/boot.ipxe", ",mac,failed,", .serve = serve_netboot_script,
+	  .plain = true },
+	{ "GET", "/netboot/:x/kernel", "", .serve = serve_netboot_kernel },
+	{ "GET", "/netboot/:x/initrd", "", .serve = serve_netboot_initrd },
+	{ "POST", "/netboot/:x/stream", ",at,from,", .serve = serve_netboot_stream },
 	{ "GET", "/style.css", "", .serve = serve_style, .plain = true },
 	{ "GET", "/healthz", "", .serve = serve_healthz, .plain = true },
 	{ "GET", "/readyz", "", .serve = serve_readyz, .plain = true },
@@ -45,6 +51,8 @@ static bool segment_fits(char letter, const char *s)
 		return s[0] != '+' && parse_i64(s, 1, INT64_MAX, &n, NULL) == 0;
 	case 'h':
 		return len >= 8 && len <= 40 && strspn(s, "0123456789abcdef") == len;
+	case 'x':
+		return len == 32 && strspn(s, "0123456789abcdef") == len;
 	case 's':
 		return len > 0 && len <= 64;
 	default:

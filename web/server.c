@@ -200,6 +200,8 @@ static void add_headers(struct MHD_Response *res, const struct request *q)
 		add_header(res, "Location", a->location);
 	if (a->allow[0] && a->status == 405)
 		add_header(res, "Allow", a->allow);
+	if (a->received[0])
+		add_header(res, "X-Kperfbot-Received", a->received);
 	if (a->status == 401)
 		add_header(res, "WWW-Authenticate", "Bearer");
 	if (a->close)

@@ -4,6 +4,7 @@
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
 #include "runners/agent/facts.h"
+#include "runners/agent/http.h"
 #include "runners/agent/link.h"
 #include "runners/agent/serve.h"
 
@@ -109,6 +110,20 @@ static int port_open(void)
 	return -1;
 }
 
+/* Where the line to the driver is, when it is no virtio-serial port; NULL otherwise, free() it. */
+static char *find_url(void)
+{
+	_cleanup_(freep) char *line = facts_read_line("/proc/cmdline");
+	char *save = NULL;
+
+	for (char *w = line ? strtok_r(line, " ", &save) : NULL; w;
+	     w = strtok_r(NULL, " ", &save)) {
+		if (!strncmp(w, "kperfbot.url=", 13))
+			return xstrdup(w + 13);
+	}
+	return NULL;
+}
+
 /* The end of PID 1 is a kernel panic, which would look like the kernel's fault: never return. */
 static void power_off(void)
 {
@@ -138,41 +153,57 @@ static void supervise(int port, pid_t server)
 	link_done(&l);
 }
 
-void init_main(void)
+/* What lies between the driver and the benchmark must be the last to go when memory runs out. */
+static void protect(void)
 {
-	const struct rlimit files = { .rlim_cur = OPEN_FILES, .rlim_max = OPEN_FILES };
-	json_t *missing = json_array();
-	pid_t pid;
-	int port;
+	FILE *f = fopen("/proc/self/oom_score_adj", "we");
 
-	mount_all(missing);
-	(void)setrlimit(RLIMIT_NOFILE, &files);
-	(void)fprintf(stderr, "kperfbot-agent: version %s\n", KPERFBOT_VERSION);
-	port = port_open();
+	if (f) {
+		(void)fputs("-1000", f);
+		(void)fclose(f);
+	}
+}
+
+static void serve_port(struct serve_opts *opts)
+{
+	int port = port_open();
+	pid_t pid;
+
 	if (port < 0)
-		power_off();
+		return;
 	/* The talking is done in a child, so that its crash is a message and no kernel panic. */
 	pid = fork();
 	if (pid == 0) {
-		struct serve_opts opts = {
-			.in = port,
-			.out = port,
-			.workloads = "/bin/kperfbot-workloads",
-			.whole_machine = true,
-			.not_set_up = missing,
-		};
-		FILE *f = fopen("/proc/self/oom_score_adj", "we");
-
-		if (f) {
-			(void)fputs("-1000", f);
-			(void)fclose(f);
-		}
-		_exit(serve(&opts));
+		opts->in = opts->out = port;
+		protect();
+		_exit(serve(opts));
 	}
 	if (pid > 0)
 		supervise(port, pid);
 	else
 		(void)fprintf(stderr, "kperfbot-agent: could not fork: %s\n", strerror(errno));
+}
+
+void init_main(void)
+{
+	const struct rlimit files = { .rlim_cur = OPEN_FILES, .rlim_max = OPEN_FILES };
+	_cleanup_(freep) char *url = NULL;
+	struct serve_opts opts = {
+		.workloads = "/bin/kperfbot-workloads",
+		.whole_machine = true,
+		.not_set_up = json_array(),
+	};
+
+	mount_all(opts.not_set_up);
+	(void)setrlimit(RLIMIT_NOFILE, &files);
+	(void)fprintf(stderr, "kperfbot-agent: version %s\n", KPERFBOT_VERSION);
+	url = find_url();
+	if (url) {
+		protect();
+		(void)http_serve(url, &opts, serve);
+	} else {
+		serve_port(&opts);
+	}
 	power_off();
 	for (;;)
 		(void)pause();

@@ -2,13 +2,14 @@
 /* kperfbot-agent: works for a driver on the machine where benchmarks run. */
 #include "bot/base/cleanup.h"
 #include "runners/agent/guard.h"
+#include "runners/agent/http.h"
 #include "runners/agent/init.h"
 
 #include <getopt.h>
 
 static int usage(FILE *f, int status)
 {
-	(void)fputs("usage: kperfbot-agent --stdio --workloads PATH [--nonce TEXT]\n"
+	(void)fputs("usage: kperfbot-agent {--stdio|--http URL} --workloads PATH [--nonce TEXT]\n"
 		    "As process 1 of a machine it takes no arguments.\n",
 		    f);
 	return status;
@@ -18,6 +19,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "stdio", no_argument, NULL, 's' },
+		{ "http", required_argument, NULL, 'H' },
 		{ "workloads", required_argument, NULL, 'w' },
 		{ "nonce", required_argument, NULL, 'n' },
 		{ "version", no_argument, NULL, 'V' },
@@ -26,6 +28,7 @@ int main(int argc, char **argv)
 	};
 	struct serve_opts opts = { .in = STDIN_FILENO, .out = STDOUT_FILENO };
 	bool over_stdio = false;
+	const char *url = NULL;
 	int c;
 
 	if (getpid() == 1)
@@ -34,6 +37,9 @@ int main(int argc, char **argv)
 		switch (c) {
 		case 's':
 			over_stdio = true;
+			break;
+		case 'H':
+			url = optarg;
 			break;
 		case 'w':
 			opts.workloads = optarg;
@@ -50,7 +56,7 @@ int main(int argc, char **argv)
 			return usage(stderr, 2);
 		}
 	}
-	if (!over_stdio || !opts.workloads || optind != argc)
+	if (over_stdio == (url != NULL) || !opts.workloads || optind != argc)
 		return usage(stderr, 2);
-	return guard_serve(&opts);
+	return url ? http_serve(url, &opts, guard_serve) : guard_serve(&opts);
 }

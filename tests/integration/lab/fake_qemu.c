@@ -161,7 +161,8 @@ static void boot_badly(void)
 		sleep_for_ever();
 	}
 	if (is("boot-oom")) {
-		puts_to(console, "[    0.5] Kernel panic - not syncing: System is deadlocked on memory\n");
+		puts_to(console,
+			"[    0.5] Kernel panic - not syncing: System is deadlocked on memory\n");
 		shut_down("guest-reset");
 	}
 	if (is("boot-reset"))
