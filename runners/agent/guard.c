@@ -14,6 +14,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+/* Of folders that were left by agents that were killed, these may be in the making. */
+#define FOLDER	     "kperfbot-agent"
+#define RESCUE_AGE_S 60
+
 /* Waits for the server; what else ends here are processes that ran away from it. */
 static int wait_for(pid_t server)
 {
@@ -47,7 +51,8 @@ static void say(const struct serve_opts *opts, int sig)
 
 int guard_serve(const struct serve_opts *opts)
 {
-	_cleanup_(freep) char *dir = workdir_make("kperfbot-agent", NULL);
+	_cleanup_(freep) char *dir = workdir_make(FOLDER, NULL);
+	_cleanup_(closep) int lock = dir ? workdir_lock(dir) : -1;
 	const struct tree all = { 0 };
 	pid_t server;
 	int status;
@@ -56,12 +61,15 @@ int guard_serve(const struct serve_opts *opts)
 	stop_install();
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	(void)settings_rescue(SETTINGS_RESTORE_FILE);
+	(void)workdir_rescue(FOLDER, RESCUE_AGE_S);
 	server = fork();
 	if (server < 0) {
 		(void)fprintf(stderr, "kperfbot-agent: could not fork: %s\n", strerror(errno));
 		return 1;
 	}
 	if (server == 0) {
+		/* The lock ends with the one that cleans up. */
+		closep(&lock);
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 		/* All folders of the agent are in there, so they can be found when it is killed. */
 		if (dir)

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 
 /* How long one may take to end after SIGINT, and perf to print what it has recorded. */
-#define END_S	 10.0
+#define END_S	 5.0
 #define SCRIPT_S 120.0
 #define STUCK_S	 5.0
 

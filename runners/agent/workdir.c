@@ -9,18 +9,28 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 /* Mounts on mounts come off one by one. */
 #define MOUNT_ROUNDS 1000
 
-char *workdir_make(const char *prefix, struct err *e)
+/* Where folders are made; to be freed. */
+static char *base_of(void)
 {
 	const char *tmp = getenv("TMPDIR");
-	_cleanup_(freep) char *base = realpath(tmp && *tmp == '/' ? tmp : "/tmp", NULL);
-	_cleanup_(freep) char *path = xasprintf("%s/%s.XXXXXX", base ? base : "/tmp", prefix);
+	char *base = realpath(tmp && *tmp == '/' ? tmp : "/tmp", NULL);
+
+	return base ? base : xstrdup("/tmp");
+}
+
+char *workdir_make(const char *prefix, struct err *e)
+{
+	_cleanup_(freep) char *base = base_of();
+	_cleanup_(freep) char *path = xasprintf("%s/%s.XXXXXX", base, prefix);
 
 	if (!mkdtemp(path)) {
 		(void)err_errno(e, errno, "could not make a folder '%s'", path);
@@ -180,4 +190,44 @@ int workdir_remove(const char *path, struct err *e)
 		return stays ? err_set(e, ERR_IO, "could not remove '%s' in '%s'", stays, path)
 			     : err_errno(e, errno, "could not remove '%s'", path);
 	return 0;
+}
+
+int workdir_lock(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		(void)close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+unsigned workdir_rescue(const char *prefix, long age_s)
+{
+	_cleanup_(freep) char *base = base_of();
+	DIR *d = opendir(base);
+	size_t len = strlen(prefix);
+	struct dirent *de;
+	unsigned n = 0;
+
+	while (d && (de = readdir(d))) {
+		_cleanup_(freep) char *path = NULL;
+		_cleanup_(closep) int fd = -1;
+		struct stat st;
+
+		if (strncmp(de->d_name, prefix, len) != 0 || de->d_name[len] != '.' ||
+		    strlen(de->d_name) != len + 7)
+			continue;
+		path = xasprintf("%s/%s", base, de->d_name);
+		fd = workdir_lock(path);
+		/* Not one that somebody has just made and not locked yet. */
+		if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
+		    time(NULL) - st.st_ctim.tv_sec < age_s)
+			continue;
+		n += workdir_remove(path, NULL) == 0;
+	}
+	if (d)
+		(void)closedir(d);
+	return n;
 }

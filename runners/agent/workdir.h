@@ -19,3 +19,15 @@ char *workdir_make(const char *prefix, struct err *e);
  * Return: 0, also when it is not there; ERR_IO with the first thing that stays.
  */
 int workdir_remove(const char *path, struct err *e);
+
+/**
+ * workdir_lock() - mark a folder of workdir_make() as in use, as long as the descriptor is open.
+ * Return: descriptor; -1 if that cannot be.
+ */
+int workdir_lock(const char *path);
+
+/**
+ * workdir_rescue() - remove folders of @prefix that nobody has in use any more, and that are older
+ * than @age_s seconds. Return: how many.
+ */
+unsigned workdir_rescue(const char *prefix, long age_s);

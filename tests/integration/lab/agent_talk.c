@@ -197,3 +197,30 @@ void talk_done(struct talk *t)
 	free(t->fault_stage);
 	free(t->fault_text);
 }
+
+void shell_job(struct shell_job *j, const char *scratch, const char *const *scripts)
+{
+	memset(j, 0, sizeof(*j));
+	j->job = (struct proto_job){ .commands = j->commands,
+				     .runs = 1,
+				     .deadline_s = 60,
+				     .output_max_bytes = 1048576,
+				     .monitor_interval_s = 1 };
+	for (size_t i = 0; scripts[i]; i++) {
+		const char *s = scripts[i];
+		struct proto_command *c = &j->commands[i];
+
+		*c = (struct proto_command){ .argv = j->argv[i], .copies = 1 };
+		if (!strncmp(s, "setup: ", 7))
+			c->phase = PROTO_PHASE_SETUP;
+		else if (!strncmp(s, "cleanup: ", 9))
+			c->phase = PROTO_PHASE_CLEANUP;
+		if (c->phase != PROTO_PHASE_RUN)
+			s = strchr(s, ' ') + 1;
+		j->argv[i][0] = ARG("sh");
+		j->argv[i][1] = ARG("-c");
+		j->argv[i][2] = ARG(s);
+		j->job.ncommands = i + 1;
+	}
+	(void)setenv("SCRATCH", scratch, 1);
+}

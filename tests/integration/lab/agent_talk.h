@@ -50,3 +50,19 @@ void talk_job(struct talk *t, const struct proto_job *job);
 const struct strbuf *talk_file(const struct talk *t, const char *name);
 
 void talk_done(struct talk *t);
+
+/* argv[] of a job is never written to. */
+#define ARG(s) ((char *)(uintptr_t)(s))
+
+/** struct shell_job - a job of shell commands. */
+struct shell_job {
+	char *argv[6][4];
+	struct proto_command commands[6];
+	struct proto_job job;
+};
+
+/**
+ * shell_job() - a job of the commands @scripts, NULL-terminated.
+ * "setup: " and "cleanup: " in front say what they are. @scratch: what $SCRATCH is in them.
+ */
+void shell_job(struct shell_job *j, const char *scratch, const char *const *scripts);

@@ -12,43 +12,6 @@
 
 static char scratch[] = "/tmp/kperfbot-agent-test-XXXXXX";
 
-/* argv[] of a job is never written to. */
-#define ARG(s) ((char *)(uintptr_t)(s))
-
-/* A job of shell commands; "setup: " and "cleanup: " in front say what they are. */
-struct shell_job {
-	char *argv[6][4];
-	struct proto_command commands[6];
-	struct proto_job job;
-};
-
-static void shell_job(struct shell_job *j, const char *const *scripts)
-{
-	memset(j, 0, sizeof(*j));
-	j->job = (struct proto_job){ .commands = j->commands,
-				     .runs = 1,
-				     .deadline_s = 60,
-				     .output_max_bytes = MIB,
-				     .monitor_interval_s = 1 };
-	for (size_t i = 0; scripts[i]; i++) {
-		const char *s = scripts[i];
-		struct proto_command *c = &j->commands[i];
-
-		*c = (struct proto_command){ .argv = j->argv[i], .copies = 1 };
-		if (!strncmp(s, "setup: ", 7))
-			c->phase = PROTO_PHASE_SETUP;
-		else if (!strncmp(s, "cleanup: ", 9))
-			c->phase = PROTO_PHASE_CLEANUP;
-		if (c->phase != PROTO_PHASE_RUN)
-			s = strchr(s, ' ') + 1;
-		j->argv[i][0] = ARG("sh");
-		j->argv[i][1] = ARG("-c");
-		j->argv[i][2] = ARG(s);
-		j->job.ncommands = i + 1;
-	}
-	(void)setenv("SCRATCH", scratch, 1);
-}
-
 static char *scratch_text(const char *name)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/%s", scratch, name);
@@ -90,7 +53,7 @@ static void phases_come_in_order_and_only_the_run_is_printed(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	talk_job(&t, &j.job);
 	assert_text_is(scratch_text("log"), "setup\nrun\nrun2\ncleanup\n");
 	assert_string_equal(strbuf_str(&t.out), "measured\n");
@@ -112,7 +75,7 @@ static void clean_up_runs_after_a_set_up_that_failed(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	talk_job(&t, &j.job);
 	assert_text_is(scratch_text("log"), "c\n");
 	assert_string_equal(strbuf_str(&t.out), "");
@@ -131,7 +94,7 @@ static void clean_up_runs_after_a_run_that_was_killed(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	j.job.deadline_s = 0.5;
 	talk_job(&t, &j.job);
 	assert_text_is(scratch_text("log"), "c\n");
@@ -154,7 +117,7 @@ static void copies_run_at_the_same_time_with_numbers_of_their_own(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	j.commands[0].copies = 8;
 	talk_job(&t, &j.job);
 	for (int i = 0; i < 8; i++) {
@@ -176,7 +139,7 @@ static void the_first_copy_that_failed_is_told(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	j.commands[0].copies = 5;
 	talk_job(&t, &j.job);
 	assert_int_equal(t.ends[0].exit_status, 9);
@@ -191,7 +154,7 @@ static void repeats_as_often_as_asked_and_as_long(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	j.job.repeat_s = 1000;
 	j.job.repeat_max = 3;
 	talk_job(&t, &j.job);
@@ -221,7 +184,7 @@ static void each_run_has_an_empty_folder_that_goes_with_all_in_it(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	j.job.runs = 1;
 	talk_job(&t, &j.job);
 	assert_string_equal(strbuf_str(&t.out), "");
@@ -248,7 +211,7 @@ static void runs_where_it_is_told_to(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	j.job.dir = scratch;
 	j.job.env = env;
 	j.job.nofile = 5000;
@@ -278,7 +241,7 @@ static void sends_files_that_are_to_be_kept(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	j.job.keep = keep;
 	talk_job(&t, &j.job);
 	assert_int_equal(t.ends[0].exit_status, 0);
@@ -310,7 +273,7 @@ static void a_file_from_before_the_run_is_not_kept(void **state)
 
 	(void)state;
 	assert_ok(file_write(path, "x", 1, 0644, &e), &e);
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	j.job.keep = keep;
 	j.job.dir = scratch;
 	talk_job(&t, &j.job);
@@ -336,7 +299,7 @@ static void programs_are_found_in_order_and_told_with_their_hash(void **state)
 	(void)state;
 	assert_ok(file_write(path, script, strlen(script), 0755, &e), &e);
 	(void)setenv("FAKE_WORKLOADS_MODE", "ok", 1);
-	shell_job(&j, (const char *const[]){ ":", NULL });
+	shell_job(&j, scratch, (const char *const[]){ ":", NULL });
 	j.job.commands = commands;
 	j.job.ncommands = 2;
 	talk_job(&t, &j.job);
@@ -371,7 +334,7 @@ static void output_above_the_cap_is_dropped_and_memory_stays_small(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	talk_job(&t, &j.job);
 	assert_int_equal(t.out.len, MIB);
 	assert_true(t.ends[0].truncated);
@@ -389,7 +352,7 @@ static void bytes_pass_as_they_are(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	talk_job(&t, &j.job);
 	assert_int_equal(t.out.len, 9);
 	assert_memory_equal(t.out.s, "a\0b\377\001kpF\267", 9);
@@ -410,7 +373,7 @@ static void what_the_set_up_starts_lives_until_the_end(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	talk_job(&t, &j.job);
 	assert_string_equal(strbuf_str(&t.out), "alive\n");
 	assert_string_equal(strbuf_str(talk_file(&t, "file/clean-up.log")), "still\n");
@@ -430,7 +393,7 @@ static void a_driver_that_goes_away_ends_the_run(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	talk_start(&t);
 	talk_send(&t, &j.job);
 	talk_until_out(&t, "started\n");
@@ -456,7 +419,7 @@ static void the_facts_are_there(void **state)
 	struct talk t;
 
 	(void)state;
-	shell_job(&j, scripts);
+	shell_job(&j, scratch, scripts);
 	talk_job(&t, &j.job);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		assert_non_null(json_object_get(t.hello.facts, keys[i]));
