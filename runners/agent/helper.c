@@ -6,6 +6,7 @@
 #include "runners/agent/record.h"
 #include "runners/agent/stop.h"
 #include "runners/agent/workdir.h"
+#include "runners/monitors/monitor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -184,6 +185,8 @@ static bool pump(struct helpers *h, struct helper *m)
 		return false;
 	}
 	last_line(m, buf, (size_t)n);
+	if (m->fold)
+		profile_fold_feed(m->fold, buf, (size_t)n);
 	if (!m->kept)
 		return true;
 	if ((uint64_t)n > RECORD_MAX_BYTES - m->sent) {
@@ -280,16 +283,22 @@ static void profile_send(struct helpers *h, struct helper *m)
 {
 	char *script[] = { ARG("perf"), ARG("script"), ARG("-F"), ARG(SCRIPT_FIELDS),
 			   ARG("-i"),	m->data,       NULL };
+	struct strbuf text = STRBUF_INIT;
 
-	m->kept = true;
-	open_stream(h, m);
-	if (!start(m, script, false)) {
+	m->fold = profile_fold_new();
+	if (start(m, script, false)) {
+		wait_end(h, m, SCRIPT_S);
+		if (!ended_well(m))
+			say_why(h, m);
+		profile_fold_text(m->fold, &text);
+		m->stream = sink_open(h->sink, "monitor/perf-profile");
+		sink_put(h->sink, m->stream, strbuf_str(&text), text.len);
+	} else {
 		note(h, m, "perf script could not be started");
-		return;
 	}
-	wait_end(h, m, SCRIPT_S);
-	if (!ended_well(m) && m->sent < RECORD_MAX_BYTES)
-		say_why(h, m);
+	profile_fold_free(m->fold);
+	m->fold = NULL;
+	strbuf_done(&text);
 }
 
 static void stop_one(struct helpers *h, struct helper *m)

@@ -13,6 +13,7 @@
  * @pid: -1 when it does not run. @fd: what it prints, -1 at the end.
  * @kept: is what it prints the recording? Else only its last line is looked at, for a reason.
  * @last: the last line of what it printed.
+ * @fold: what it prints is summed up, and the sums are the recording.
  * @data: of perf record: the file that it writes, in a folder of its own; owned.
  */
 struct helper {
@@ -24,6 +25,7 @@ struct helper {
 	uint64_t sent;
 	char last[200];
 	size_t last_len;
+	struct profile_fold *fold;
 	char *path, *dir, *data;
 };
 

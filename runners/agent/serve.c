@@ -9,6 +9,7 @@
 #include "runners/agent/stop.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 
 static int send_hello(struct link *l, const struct serve_opts *opts, struct err *e)
@@ -65,7 +66,9 @@ static int do_runs(struct link *l, const struct serve_opts *opts, const struct p
 
 static int do_job(struct link *l, const struct serve_opts *opts, const struct proto_job *job)
 {
-	struct run_env env = { .programs = { .workloads = opts->workloads },
+	/* Programs start in other folders than ours. */
+	_cleanup_(freep) char *workloads = realpath(opts->workloads, NULL);
+	struct run_env env = { .programs = { .workloads = workloads ? workloads : opts->workloads },
 			       .whole_machine = opts->whole_machine };
 	struct settings settings;
 	struct err e = { 0 };

@@ -174,17 +174,19 @@ static void a_profile_is_what_perf_makes_of_its_file(void **state)
 	struct talk t;
 
 	(void)state;
-	fake_program("perf", "#!/bin/sh\ncase $1 in\nrecord)\n"
-			     "for f; do :; done\n"
-			     "trap 'echo data >$f; exit 0' INT\n: >$SCRATCH/on\n"
+	fake_program("perf", "#!/bin/sh\nfor last; do :; done\ncase $1 in\nrecord)\n"
+			     "[ \"$2 $3 $4 $5\" = '-a -g -F 99' ] || exit 3\n"
+			     "trap 'echo data >$last; exit 0' INT\n: >$SCRATCH/on\n"
 			     "while :; do sleep 0.02; done ;;\n"
-			     "script) for f; do :; done; cat $f; echo $f >$SCRATCH/data ;;\n"
+			     "script) [ \"$(cat $last)\" = data ] || exit 4\n"
+			     "exec cat " TEST_SOURCE_DIR "/tests/data/monitors/perf-script.txt ;;\n"
 			     "esac\n");
 	job_with(&t, "while [ ! -e $SCRATCH/on ]; do sleep 0.02; done; rm $SCRATCH/on", monitors, 1,
 		 true);
 	b = talk_file(&t, "monitor/perf-profile");
 	assert_non_null(b);
-	assert_memory_equal(b->s, "#program perf-profile\n", 22);
+	assert_memory_equal(b->s, "#program perf-profile\n#profile 1\n", 33);
+	assert_non_null(strstr(b->s, "exc_page_fault"));
 	assert_string_equal(note(&t, "perf-profile"), "ok");
 	talk_done(&t);
 }
