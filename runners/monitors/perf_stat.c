@@ -135,6 +135,18 @@ static bool sample_of_fields(struct scan s, struct sample *ret)
 	return number_f64(v[3].s, v[3].len, &d);
 }
 
+/* Newer versions add lines "TIME,,,,,,NUMBER,NAME" with what they have computed themselves. */
+static bool is_ratio(struct scan s)
+{
+	struct word f[FIELDS_MAX];
+	size_t n, at;
+
+	scan_blanks(&s);
+	n = split_fields(s, f);
+	at = n > 0 && f[0].len > 0;
+	return n >= at + 5 && f[at].len + f[at + 1].len + f[at + 2].len == 0;
+}
+
 static bool json_word(const json_t *j, const char *key, struct word *ret)
 {
 	const json_t *v = json_object_get(j, key);
@@ -272,7 +284,7 @@ static void read_line(struct perf *p)
 	}
 	if (good)
 		take_sample(p, &sample);
-	else
+	else if (*s.p == '{' || !is_ratio(s))
 		problem_bad_line(p->out, &p->line,
 				 "a line of perf stat -x, or -j with decimal points");
 	json_decref(j);

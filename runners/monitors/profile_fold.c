@@ -41,6 +41,7 @@ struct profile_fold *profile_fold_new(void)
 	struct profile_fold *f = xcalloc(1, sizeof(*f));
 
 	profile_init(&f->profile, &f->out);
+	f->script.skip = true;
 	return f;
 }
 
@@ -152,6 +153,8 @@ void profile_fold_text(struct profile_fold *f, struct strbuf *out)
 	const struct profile *p = &f->profile;
 	uint32_t *number;
 
+	if (f->end.nr == 0)
+		f->end.nr = 1;
 	if (f->carry.len > 0 || f->skip)
 		suite_problem_add(&f->out, &f->end, "the last line is cut");
 	perf_script_end(&f->profile, &f->script, &f->end);
@@ -268,7 +271,7 @@ static bool take_problem(struct profile *p, struct scan *s)
 	struct word w;
 	uint64_t nr;
 
-	if (!word_next(s, &w) || !number_u64(w.s, w.len, &nr) || nr > UINT32_MAX)
+	if (!word_next(s, &w) || !number_u64(w.s, w.len, &nr) || nr < 1 || nr > UINT32_MAX)
 		return false;
 	scan_blanks(s);
 	for (const char *c = s->p; c < s->end; c++)
