@@ -6,10 +6,10 @@
 #include "bot/base/strbuf.h"
 #include "bot/base/vec.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/metric_print.h"
 #include "runners/suites/suite.h"
 
 #include <getopt.h>
-#include <math.h>
 #include <string.h>
 
 #define OUTPUT_MAX ((size_t)512 << 20)
@@ -85,37 +85,6 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 	return optind;
 }
 
-/* Whole numbers without a point: rates are, mostly. */
-static json_t *number(double v)
-{
-	if (fabs(v) < 9e15 && trunc(v) == v)
-		return json_integer((json_int_t)v);
-	return json_real(v);
-}
-
-static json_t *metric_json(const struct suite_metric *m)
-{
-	json_t *o = json_object();
-
-	json_set_str(o, "name", m->name);
-	json_set_str(o, "unit", m->unit);
-	json_set_str(o, "better", metric_better_name(m->better));
-	json_set_str(o, "kind", metric_kind_name(m->kind));
-	json_set_bool(o, "headline", m->headline);
-	(void)json_object_set_new(o, "value", number(m->value));
-	return o;
-}
-
-static json_t *problem_json(const struct suite_problem *p)
-{
-	json_t *o = json_object();
-
-	json_set_i64(o, "line", p->line);
-	json_set_i64(o, "byte", (int64_t)p->byte);
-	json_set_str(o, "text", p->text);
-	return o;
-}
-
 static const struct suite_metric *headline_of(const struct suite_output *out)
 {
 	for (size_t i = 0; i < out->n; i++)
@@ -138,7 +107,7 @@ static void print_json(const struct request *q, const char *file, const struct s
 	for (size_t i = 0; i < out->n; i++)
 		(void)json_array_append_new(metrics, metric_json(&out->metrics[i]));
 	for (size_t i = 0; headline && i < headline->series_n; i++)
-		(void)json_array_append_new(series, number(headline->series[i]));
+		(void)json_array_append_new(series, number_json(headline->series[i]));
 	for (size_t i = 0; i < out->problems_n; i++)
 		(void)json_array_append_new(problems, problem_json(&out->problems[i]));
 	(void)json_object_set_new(o, "metrics", metrics);
@@ -146,15 +115,6 @@ static void print_json(const struct request *q, const char *file, const struct s
 	(void)json_object_set_new(o, "problems", problems);
 	text = json_text(o);
 	(void)printf("%s\n", text);
-}
-
-static void print_text(const struct cli *cli, const char *file, const struct suite_output *out)
-{
-	for (size_t i = 0; i < out->n; i++)
-		(void)printf("%c %-36s %16.15g %s\n", out->metrics[i].headline ? '*' : ' ',
-			     out->metrics[i].name, out->metrics[i].value, out->metrics[i].unit);
-	for (size_t i = 0; i < out->problems_n; i++)
-		cli_note(cli, "%s:%u: %s", file, out->problems[i].line, out->problems[i].text);
 }
 
 /* Return: 1 with a headline metric, 0 without, or a negative ERR_ value. */
@@ -177,7 +137,7 @@ static int parse_file(const struct cli *cli, const struct request *q, const char
 	if (cli->json)
 		print_json(q, only ? NULL : file, &out);
 	else
-		print_text(cli, file, &out);
+		metrics_print(cli, file, &out);
 	r = headline_of(&out) != NULL;
 	suite_output_done(&out);
 	return r;
