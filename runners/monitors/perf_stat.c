@@ -263,7 +263,6 @@ static void take_sample(struct perf *p, const struct sample *s)
 
 static void read_line(struct perf *p)
 {
-	_cleanup_(freep) char *text = NULL;
 	struct scan s = scan_line(&p->line);
 	struct sample sample = { 0 };
 	json_t *j = NULL;
