@@ -40,10 +40,9 @@ static void give_one(struct giving *g, const char *what, const struct share *s, 
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 	double share = s->weight / g->ev->total * 100;
-	char event[64];
+	_cleanup_(freep) char *event = xstrdup(g->ev->name);
 	uint32_t before = g->given.n;
 
-	(void)strcpy(event, g->ev->name); /* as long as profile_event() makes it */
 	for (char *c = event; *c; c++)
 		if (*c == ':' || *c == '/')
 			*c = '-';

@@ -246,6 +246,21 @@ static void perf_stat_refuses_decimal_commas(void **state)
 	}
 }
 
+static void perf_stat_reads_past_what_it_computed_itself(void **state)
+{
+	static const char text[] = "     1.000000000,50,,branches,1000,100.00,,\n"
+				   "     1.000000000,,,,,,1.50,insn per cycle\n"
+				   "     1.000000000,,,,,,49.7,%  tma_backend_bound\n";
+	struct suite_output out;
+
+	(void)state;
+	recording_parse("perf-stat", text, strlen(text), 1, &out);
+	assert_int_equal(out.problems_n, 0);
+	expect_metric(&out, "perf-stat.i.branches", 50, "1/s");
+	assert_int_equal(out.n, 3);
+	suite_output_done(&out);
+}
+
 /* ---- turbostat ---- */
 
 static void turbostat_goes_by_headings_and_summary_rows(void **state)
@@ -316,6 +331,7 @@ int main(void)
 		cmocka_unit_test(perf_stat_reads_what_a_guest_without_counters_gives),
 		cmocka_unit_test(perf_stat_derives_ratios_of_counters),
 		cmocka_unit_test(perf_stat_refuses_decimal_commas),
+		cmocka_unit_test(perf_stat_reads_past_what_it_computed_itself),
 		cmocka_unit_test(turbostat_goes_by_headings_and_summary_rows),
 		cmocka_unit_test(turbostat_distrusts_rows),
 	};
