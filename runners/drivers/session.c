@@ -30,6 +30,8 @@ void session_init(struct session *s, const struct lab_machine *m, const struct l
 	s->request = q;
 	s->result = result;
 	s->proves_kernel = proves_kernel;
+	s->file_max = SESSION_FILE_MAX;
+	s->files_max = SESSION_FILES_MAX;
 }
 
 void session_fail(struct session *s, enum lab_class class, const char *why)

@@ -33,6 +33,7 @@ struct session_file {
  * @deadline_s: of one run, by the machine's clock; 0 before the job is sent.
  * @cpus, @tasks, @hang_ok: what the job was planned for.
  * @files, @files_len: named streams of the open run, and bytes of those of all runs so far.
+ * @file_max, @files_max: SESSION_FILE_MAX, SESSION_FILES_MAX; less in tests.
  */
 struct session {
 	const struct lab_machine *machine;
@@ -43,7 +44,7 @@ struct session {
 	struct strbuf out;
 	struct strbuf raw, errors;
 	struct session_file *files;
-	size_t nfiles, files_len;
+	size_t nfiles, files_len, file_max, files_max;
 	bool hello_seen, ready, over, bye, running;
 	double deadline_s, hello_at_s;
 	int cpus;

@@ -80,7 +80,7 @@ static void take_stream(struct session *s, const struct proto_frame *f)
 
 static void take_file(struct session *s, unsigned stream, const void *data, size_t len)
 {
-	size_t room = SESSION_FILES_MAX - s->files_len;
+	size_t room = s->files_max - s->files_len;
 
 	for (size_t i = 0; i < s->nfiles; i++) {
 		struct session_file *file = &s->files[i];
@@ -88,8 +88,8 @@ static void take_file(struct session *s, unsigned stream, const void *data, size
 
 		if (file->stream != stream)
 			continue;
-		if (!keep(&file->data,
-			  had + room < SESSION_FILE_MAX ? had + room : SESSION_FILE_MAX, data, len))
+		if (!keep(&file->data, had + room < s->file_max ? had + room : s->file_max, data,
+			  len))
 			file->truncated = true;
 		s->files_len += file->data.len - had;
 		return;
@@ -139,12 +139,12 @@ void session_run_close(struct session *s)
 	for (size_t i = 0; i < s->nfiles; i++) {
 		struct session_file *from = &s->files[i];
 
-		run->files[run->nfiles++] = (struct lab_file){
-			.truncated = from->truncated || file_is_cut(run, from->name),
-			.name = from->name,
-			.len = from->data.len,
-			.data = strbuf_take(&from->data),
-		};
+		struct lab_file *to = &run->files[run->nfiles++];
+
+		to->truncated = from->truncated || file_is_cut(run, from->name);
+		to->name = from->name;
+		to->len = from->data.len;
+		to->data = strbuf_take(&from->data);
 	}
 	s->nfiles = 0;
 	s->running = false;

@@ -11,6 +11,8 @@ static void read_frame(const struct proto_frame *f)
 	struct proto_job job = { 0 };
 	struct proto_run_end end = { 0 };
 	struct proto_fault fault = { 0 };
+	struct proto_ready ready = { 0 };
+	struct proto_stream named = { 0 };
 	const unsigned char *p;
 	unsigned run;
 	int stream;
@@ -21,11 +23,15 @@ static void read_frame(const struct proto_frame *f)
 	(void)proto_run_start_parse(f, &run, NULL);
 	(void)proto_run_end_parse(f, &end, NULL);
 	(void)proto_fault_parse(f, &fault, NULL);
+	(void)proto_ready_parse(f, &ready, NULL);
+	(void)proto_stream_parse(f, &named, NULL);
 	(void)proto_output_parse(f, &stream, &p, &len, NULL);
 	proto_hello_done(&hello);
 	proto_job_done(&job);
 	proto_run_end_done(&end);
 	proto_fault_done(&fault);
+	proto_ready_done(&ready);
+	proto_stream_done(&named);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
