@@ -107,6 +107,11 @@ static const char *wis_test_name(size_t i)
 	return i < ARRAY_SIZE(tests) ? tests[i].name : NULL;
 }
 
+unsigned wis_test_mib(size_t i)
+{
+	return i < ARRAY_SIZE(tests) ? tests[i].mib : 0;
+}
+
 static int check_memory(const char *test, unsigned tasks, const struct suite_machine *m,
 			struct err *e)
 {

@@ -8,6 +8,9 @@
 int wis_parse(const struct suite *s, const char *test, const char *text, size_t len,
 	      const struct suite_param *params, size_t n, struct suite_output *out, struct err *e);
 
+/** wis_test_mib() - MiB that one task of test number @i fills. */
+unsigned wis_test_mib(size_t i);
+
 #define WIS_CSV_HEADER "tasks,processes,processes_idle,threads,threads_idle,linear"
 
 /** wis_parse_csv() - metrics from the table that begins with WIS_CSV_HEADER. */
