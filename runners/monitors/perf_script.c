@@ -44,10 +44,15 @@ static bool is_pair(const char *p, const char *end)
 	return open == 1;
 }
 
-/* Where the " (DSO)" at the end of a line begins; a file may be called "/tmp/a (deleted)". */
+/*
+ * Where the " (DSO)" at the end of a line begins; a file may be called "/tmp/a (deleted)". After some
+ * tries it is not looked for any more: each may go over all of the line.
+ */
 static const char *dso_start(const char *start, const char *end)
 {
-	for (const char *p = end - 1; p > start;) {
+	unsigned tries = 0;
+
+	for (const char *p = end - 1; p > start && tries++ < 32;) {
 		p = memrchr(start, '(', (size_t)(p - start));
 		if (!p || p == start)
 			return NULL;

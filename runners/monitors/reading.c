@@ -46,14 +46,20 @@ static void value_commit(struct value *v)
 static struct value *value_of(struct reading *r, const struct meaning *w, const char *key,
 			      size_t len)
 {
+	size_t before = strlen(r->m->name);
 	char name[MONITOR_NAME_MAX];
 	uint32_t i;
 
-	if (len >= MONITOR_NAME_MAX - 64) {
+	if (len == 0 || before + 1 + len >= sizeof(name)) {
 		reading_bad(r, "a line with a name of usual length");
 		return NULL;
 	}
-	len = metric_name(name, "%s.%.*s", r->m->name, (int)len, key);
+	memcpy(name, r->m->name, before);
+	name[before] = '.';
+	memcpy(name + before + 1, key, len);
+	len += before + 1;
+	name[len] = '\0';
+	metric_name_clean(name, len);
 	i = names_intern(&r->names, name, len);
 	if (i == NAMES_FULL) {
 		if (!r->full)

@@ -15,11 +15,11 @@
 /*
  * struct column - one heading in all of the text.
  * @sum, @n: of the rows that had a number there. @late: the same without the first row.
- * @bad: a row had no number there.
+ * @heading: number of the last heading that had it, @field: where. @count: see is_count().
  */
 struct column {
 	double sum, late;
-	unsigned n, late_n;
+	unsigned n, late_n, heading, field;
 	bool count;
 };
 
@@ -97,10 +97,13 @@ static void read_heading(struct table *t, const struct word *w, size_t n)
 			if (at != NAMES_FULL)
 				t->columns[at].count = is_count(name, len);
 		}
-		/* A heading that comes twice means nothing. */
-		for (size_t k = 0; k < i && at != NAMES_FULL; k++)
-			if (t->map[k] == at)
-				at = t->map[k] = NAMES_FULL;
+		/* One that comes twice means nothing. */
+		if (at != NAMES_FULL && t->columns[at].heading == t->headings)
+			at = t->map[t->columns[at].field] = NAMES_FULL;
+		if (at != NAMES_FULL) {
+			t->columns[at].heading = t->headings;
+			t->columns[at].field = (unsigned)i;
+		}
 		t->map[i] = at;
 	}
 }

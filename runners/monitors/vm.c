@@ -51,6 +51,17 @@ static bool is_level(const struct word *key)
 	return true;
 }
 
+static const struct meaning paged = { .scale = 1,
+				      .unit = "KiB",
+				      .about = "data read from or written to block devices" };
+
+static const struct meaning *meaning_of(const struct word *key)
+{
+	if (word_eq(key, "pgpgin") || word_eq(key, "pgpgout"))
+		return &paged;
+	return is_level(key) ? &level : &event;
+}
+
 static bool key_and_number(struct reading *r, struct word *key, uint64_t *v)
 {
 	struct word w[2];
@@ -69,7 +80,7 @@ void read_proc_vmstat(struct reading *r)
 	uint64_t v;
 
 	if (key_and_number(r, &key, &v))
-		reading_value(r, is_level(&key) ? &level : &event, v, key.s, key.len);
+		reading_value(r, meaning_of(&key), v, key.s, key.len);
 }
 
 /* Metrics "node0.nr_shmem", and "all.nr_shmem" for the sum of all nodes. */

@@ -230,6 +230,42 @@ static void long_lines_are_survived(void **state)
 		}
 }
 
+/* Each of these would take hours if a line were gone over for each of its parts. */
+static void time_grows_with_length_only(void **state)
+{
+	static const struct {
+		const char *monitor, *start, *part, *end;
+	} cases[] = {
+		{ "perf-profile", "a 1/1 1.0: 1 e: \n\t10 f", " (", ")\n\n" },
+		{ "perf-profile", "a 1/1 1.0: 1 e: \n\t10 f", " () ( (", ")\n\n" },
+		{ "perf-profile", "", "a 1/1 1.0: 1 e: \n\t10 f (b)\n\n", "" },
+		{ "perf-profile", "a 1/1 1.0: 1 e: \n", "\t10 f (b)\n", "\n" },
+		{ "perf-profile", "", "1.0 1.0: ", "\n" },
+		{ "turbostat", "", "CPU Avg_MHz A B C D E F\n", "" },
+		{ "turbostat", "CPU Avg_MHz", " A", "\n" },
+		{ "perf-stat", "", "1.5,/,", "\n" },
+		{ "mpstat", "10:00:00 CPU %usr\n", "10:00:01 all 1.0\n", "" },
+		{ "mpstat", "", "10:00:00 CPU %usr\n", "" },
+		{ "proc-vmstat", "", "#sample 1\n", "" },
+		{ "proc-vmstat", "#sample 1\n", "#file /proc/vmstat\nx 1\n", "" },
+		{ "interrupts", "#sample 1\n#file /proc/interrupts\n", "CPU1 ", "\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct strbuf b = STRBUF_INIT;
+		struct suite_output out;
+
+		strbuf_addstr(&b, cases[i].start);
+		while (b.len < (size_t)2 << 20)
+			strbuf_addstr(&b, cases[i].part);
+		strbuf_addstr(&b, cases[i].end);
+		recording_parse(cases[i].monitor, b.s, b.len, 1, &out);
+		suite_output_done(&out);
+		strbuf_done(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +275,7 @@ int main(void)
 		cmocka_unit_test(every_monitor_survives_the_recordings_of_all),
 		cmocka_unit_test(names_are_limited),
 		cmocka_unit_test(long_lines_are_survived),
+		cmocka_unit_test(time_grows_with_length_only),
 	};
 
 	return cmocka_run_group_tests_name("monitors: damage", tests, NULL, NULL);

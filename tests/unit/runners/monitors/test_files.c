@@ -110,6 +110,7 @@ static void vmstat_file_tells_counters_from_levels(void **state)
 	expect_metric(&out, "proc-vmstat.nr_free_pages", (3187393 + 2 * 3197052 + 3201716) / 4.0,
 		      "pages");
 	expect_missing(&out, "proc-vmstat.nr_free_pages.per_op");
+	assert_string_equal(suite_metric_find(&out, "proc-vmstat.pgpgout")->unit, "KiB/s");
 	suite_output_done(&out);
 	recording_read("numa-vmstat", "numa-vmstat", 6.06, &out);
 	expect_metric(&out, "numa-vmstat.node0.nr_free_pages",
