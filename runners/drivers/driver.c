@@ -17,19 +17,19 @@ static const struct {
 	const char *name;
 	bool blames_kernel, blames_machine;
 } classes[] = {
-	[LAB_OK] = { "ok", false },
-	[LAB_BOOT_PANIC] = { "boot-panic", true },
-	[LAB_BOOT_HANG] = { "boot-hang", true },
-	[LAB_BOOT_LOOP] = { "boot-loop", true },
-	[LAB_WRONG_KERNEL] = { "wrong-kernel", false },
-	[LAB_OOPS] = { "oops", true },
-	[LAB_HANG] = { "hang", true },
-	[LAB_OOM] = { "oom", false },
-	[LAB_BENCH_ERROR] = { "bench-error", false },
-	[LAB_BENCH_TIMEOUT] = { "bench-timeout", false },
-	[LAB_AGENT] = { "agent", false },
+	[LAB_OK] = { "ok", false, false },
+	[LAB_BOOT_PANIC] = { "boot-panic", true, false },
+	[LAB_BOOT_HANG] = { "boot-hang", true, false },
+	[LAB_BOOT_LOOP] = { "boot-loop", true, false },
+	[LAB_WRONG_KERNEL] = { "wrong-kernel", false, false },
+	[LAB_OOPS] = { "oops", true, false },
+	[LAB_HANG] = { "hang", true, false },
+	[LAB_OOM] = { "oom", false, false },
+	[LAB_BENCH_ERROR] = { "bench-error", false, false },
+	[LAB_BENCH_TIMEOUT] = { "bench-timeout", false, false },
+	[LAB_AGENT] = { "agent", false, false },
 	[LAB_SETUP] = { "setup", false, true },
-	[LAB_TOO_SMALL] = { "too-small", false },
+	[LAB_TOO_SMALL] = { "too-small", false, false },
 	[LAB_CLOCK] = { "clock", false, true },
 	[LAB_DISK] = { "disk", false, true },
 	[LAB_NET] = { "net", false, true },
@@ -37,7 +37,7 @@ static const struct {
 	[LAB_POWER] = { "power", false, true },
 	[LAB_ACCEL] = { "accel", false, true },
 	[LAB_FAULT] = { "fault", false, true },
-	[LAB_CANCELLED] = { "cancelled", false },
+	[LAB_CANCELLED] = { "cancelled", false, false },
 };
 
 const char *lab_class_name(enum lab_class c)
