@@ -14,12 +14,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
 /* How long the agent gets to end its run and to clean up after the line is closed. */
-#define FAREWELL_S  20.0
-#define KILL_ROUNDS 100
+#define FAREWELL_S	  20.0
+#define SILENT_FAREWELL_S 2.0
+#define KILL_ROUNDS	  100
 
 struct local {
 	const struct lab_machine *m;
@@ -29,6 +31,10 @@ struct local {
 	struct console console;
 	int line, err;
 	double start_s, heard_s;
+	bool silent;
+	pid_t *others;
+	size_t nothers;
+	int was_subreaper;
 };
 
 static int agent_start(struct local *l, pid_t *ret_pid, struct err *e)
@@ -76,8 +82,11 @@ static bool is_below(pid_t pid, pid_t top)
 	return false;
 }
 
-/* Return: how many there were. */
-static unsigned kill_below(pid_t top)
+/*
+ * Kills what is below @top, except the @nspare processes @spare and what is below them.
+ * Return: how many there were.
+ */
+static unsigned kill_below(pid_t top, const pid_t *spare, size_t nspare)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *de;
@@ -85,15 +94,68 @@ static unsigned kill_below(pid_t top)
 
 	while (d && (de = readdir(d))) {
 		pid_t pid = (pid_t)strtol(de->d_name, NULL, 10);
+		bool ours = pid > 1 && is_below(pid, top);
 
-		if (pid > 1 && is_below(pid, top)) {
-			(void)kill(pid, SIGKILL);
-			n++;
-		}
+		for (size_t i = 0; ours && i < nspare; i++)
+			ours = pid != spare[i] && !is_below(pid, spare[i]);
+		if (!ours)
+			continue;
+		(void)kill(pid, SIGKILL);
+		n++;
 	}
 	if (d)
 		(void)closedir(d);
 	return n;
+}
+
+/* Our children now. */
+static void children_list(struct local *l)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *de;
+
+	while (d && (de = readdir(d))) {
+		pid_t pid = (pid_t)strtol(de->d_name, NULL, 10);
+
+		if (pid <= 1 || parent_of(pid) != getpid())
+			continue;
+		l->others = xreallocarray(l->others, l->nothers + 1, sizeof(*l->others));
+		l->others[l->nothers++] = pid;
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+/*
+ * Where the agent and its guard were killed together, what they left comes to us: while it works this
+ * process takes in orphans, and all children that it did not have before are such.
+ */
+static void orphans_end(struct local *l)
+{
+	const struct timespec pause = { .tv_nsec = 5000000 };
+
+	for (int i = 0; i < KILL_ROUNDS; i++) {
+		DIR *d;
+		struct dirent *de;
+
+		if (kill_below(getpid(), l->others, l->nothers) == 0)
+			break;
+		(void)nanosleep(&pause, NULL);
+		d = opendir("/proc");
+		while (d && (de = readdir(d))) {
+			pid_t pid = (pid_t)strtol(de->d_name, NULL, 10);
+			bool other = false;
+
+			for (size_t k = 0; k < l->nothers; k++)
+				other |= l->others[k] == pid;
+			if (pid > 1 && !other && parent_of(pid) == getpid())
+				(void)waitpid(pid, NULL, WNOHANG);
+		}
+		if (d)
+			(void)closedir(d);
+	}
+	(void)prctl(PR_SET_CHILD_SUBREAPER, l->was_subreaper);
+	free(l->others);
 }
 
 /* Did the agent end within @limit_s? */
@@ -118,10 +180,11 @@ static void agent_stop(struct local *l, pid_t pid)
 {
 	closep(&l->line);
 	l->line = -1;
-	if (agent_wait(pid, FAREWELL_S))
+	/* One that says nothing any more will not say goodbye. */
+	if (agent_wait(pid, l->silent ? SILENT_FAREWELL_S : FAREWELL_S))
 		return;
 	(void)kill(pid, SIGTERM);
-	for (int i = 0; i < KILL_ROUNDS && kill_below(pid) > 0; i++) {
+	for (int i = 0; i < KILL_ROUNDS && kill_below(pid, NULL, 0) > 0; i++) {
 		if (agent_wait(pid, 0.1))
 			return;
 	}
@@ -139,7 +202,7 @@ static bool limit_passed(struct local *l)
 
 	if (l->q->cancel && *l->q->cancel)
 		result_blame(l->ret, LAB_CANCELLED, "cancelled");
-	else if (now - l->heard_s > silence)
+	else if ((l->silent = now - l->heard_s > silence))
 		result_blame(l->ret, LAB_AGENT, "the agent said nothing for %g s", silence);
 	else if (now - l->start_s > total)
 		result_blame(l->ret, LAB_BENCH_TIMEOUT, "not done after %g s", total);
@@ -211,6 +274,9 @@ int local_boot(const struct lab_machine *m, const struct lab_request *q, struct 
 	session_init(&l.session, m, q, ret, false);
 	l.start_s = l.heard_s = driver_now_s();
 	driver_progress(q, LAB_STATE_BOOTING);
+	(void)prctl(PR_GET_CHILD_SUBREAPER, &l.was_subreaper);
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	children_list(&l);
 	r = agent_start(&l, &pid, e);
 	if (r == 0) {
 		r = talk(&l, e);
@@ -219,6 +285,7 @@ int local_boot(const struct lab_machine *m, const struct lab_request *q, struct 
 		if (r == 0 && !l.session.over && l.console.agent)
 			result_blame(ret, LAB_AGENT, "the agent left: %s", l.console.agent);
 	}
+	orphans_end(&l);
 	session_end(&l.session);
 	driver_progress(q, LAB_STATE_IDLE);
 	ret->console = console_text(&l.console, &ret->console_len);

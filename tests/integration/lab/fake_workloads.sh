@@ -16,4 +16,19 @@ leaves-children)
 flood) exec head -c 17825792 /dev/zero ;;
 aslr) cat /proc/self/personality ;;
 kills-agent) kill -KILL $PPID ;;
+kills-agent-* | stops-agent-*)
+	setsid sh -c 'echo $$ >"$FAKE_WORKLOADS_PIDS"; exec sleep 1000' &
+	while [ ! -s "$FAKE_WORKLOADS_PIDS" ]; do sleep 0.01; done
+	case $FAKE_WORKLOADS_MODE in
+	kills-agent-alone) kill -KILL $PPID ;;
+	kills-agent-and-guard)
+		guard=$(sed 's/.*) . //; s/ .*//' /proc/$PPID/stat)
+		kill -STOP $PPID
+		kill -KILL "$guard" $PPID
+		;;
+	stops-agent-alone) kill -STOP $PPID ;;
+	stops-agent-and-guard) kill -STOP "$(sed 's/.*) . //; s/ .*//' /proc/$PPID/stat)" $PPID ;;
+	esac
+	exec sleep 1000
+	;;
 esac

@@ -184,6 +184,114 @@ static void an_agent_that_dies_is_not_the_kernels_fault(void **state)
 	lab_result_done(&r);
 }
 
+static void nothing_outlives_an_agent_that_does_not_clean_up(void **state)
+{
+	static const char *const modes[] = { "kills-agent-alone", "kills-agent-and-guard",
+					     "stops-agent-alone", "stops-agent-and-guard" };
+	_cleanup_(freep) char *path = xasprintf("%s/pid", scratch);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		_cleanup_(strbuf_done) struct strbuf pid = STRBUF_INIT;
+		struct lab_machine m = machine();
+		struct lab_request q = request();
+		struct lab_result r;
+		struct err e = { 0 };
+
+		(void)unlink(path);
+		(void)setenv("FAKE_WORKLOADS_PIDS", path, 1);
+		(void)setenv("FAKE_WORKLOADS_MODE", modes[i], 1);
+		m.silence_timeout_s = 1;
+		assert_ok(lab_boot(&m, &q, &r, &e), &e);
+		assert_int_equal(r.class, LAB_AGENT);
+		lab_result_done(&r);
+		assert_ok(file_read(path, 100, &pid, &e), &e);
+		assert_int_equal(kill((pid_t)strtol(pid.s, NULL, 10), 0), -1);
+		assert_int_equal(errno, ESRCH);
+		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+		assert_int_equal(errno, ECHILD);
+	}
+}
+
+static void a_child_of_ours_from_before_lives_on(void **state)
+{
+	struct lab_request q = request();
+	struct lab_machine m = machine();
+	struct lab_result r;
+	struct err e = { 0 };
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0) {
+		(void)pause();
+		_exit(0);
+	}
+	(void)setenv("FAKE_WORKLOADS_MODE", "kills-agent", 1);
+	assert_ok(lab_boot(&m, &q, &r, &e), &e);
+	assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+	(void)kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	lab_result_done(&r);
+}
+
+static void records_monitors_and_says_what_ran(void **state)
+{
+	const char *const monitors[] = { "vmstat", "mpstat", "time", NULL };
+	struct lab_request q = request();
+	const struct lab_run *run;
+	struct lab_result r;
+
+	(void)state;
+	q.monitors = monitors;
+	boot("ok", &q, &r);
+	assert_int_equal(r.class, LAB_OK);
+	run = &r.runs[0];
+	assert_int_equal(run->nfiles, 2);
+	assert_string_equal(run->files[0].name, "monitor/vmstat");
+	assert_memory_equal(run->files[0].data, "#sample 0.000", 13);
+	assert_int_equal(run->files[0].len, strlen(run->files[0].data));
+	assert_false(run->files[0].truncated);
+	assert_true(run->run_s > 0 && run->run_s < run->wall_s);
+	assert_int_equal(json_array_size(run->programs), 1);
+	assert_true(json_is_object(r.settings));
+	assert_true(r.setup_s >= 0);
+	lab_result_done(&r);
+}
+
+static void settings_of_a_machine_that_is_not_ours_are_refused(void **state)
+{
+	static char key[] = "sysctl.fs.lease-break-time", value[] = "36";
+	const struct suite_param settings[] = { { key, value } };
+	struct lab_request q = request();
+	struct lab_result r;
+
+	(void)state;
+	q.settings = settings;
+	q.nsettings = 1;
+	boot("ok", &q, &r);
+	assert_int_equal(r.class, LAB_SETUP);
+	assert_non_null(strstr(r.detail, "not ours to change"));
+	assert_int_equal(r.nruns, 0);
+	lab_result_done(&r);
+}
+
+static void a_job_too_big_for_the_machine_is_told_before_it_runs(void **state)
+{
+	static char many[] = "2000000";
+	struct suite_param own[] = { { mode_key, mode_value },
+				     { task_key, many },
+				     { time_key, time_value } };
+	struct lab_request q = request();
+	struct lab_result r;
+
+	(void)state;
+	q.params = own;
+	boot("ok", &q, &r);
+	assert_int_equal(r.class, LAB_TOO_SMALL);
+	assert_int_equal(r.nruns, 0);
+	lab_result_done(&r);
+}
+
 static void refuses_what_it_cannot_prove_or_set(void **state)
 {
 	struct lab_machine m = machine();
@@ -226,6 +334,11 @@ int main(void)
 		cmocka_unit_test(caps_output_without_end),
 		cmocka_unit_test(programs_start_without_address_randomisation),
 		cmocka_unit_test(an_agent_that_dies_is_not_the_kernels_fault),
+		cmocka_unit_test(nothing_outlives_an_agent_that_does_not_clean_up),
+		cmocka_unit_test(a_child_of_ours_from_before_lives_on),
+		cmocka_unit_test(records_monitors_and_says_what_ran),
+		cmocka_unit_test(settings_of_a_machine_that_is_not_ours_are_refused),
+		cmocka_unit_test(a_job_too_big_for_the_machine_is_told_before_it_runs),
 		cmocka_unit_test(refuses_what_it_cannot_prove_or_set),
 	};
 
