@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run-until: programs that keep their output back, and programs that do not end. */
 #include "bot/base/cleanup.h"
+#include "bot/base/file.h"
 #include "bot/base/strbuf.h"
+#include "runners/suites/suite.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -91,6 +93,54 @@ static void leaves_no_process_behind(void **state)
 	(void)pclose(f);
 }
 
+/* What the unmodified malloc1_threads does: all is printed, nothing is flushed, and it stays. */
+static const char stuck[] = "#!/bin/sh\n"
+			    "exec awk 'BEGIN { print \"testcase:malloc/free of 128MB\\nwarmup\"\n"
+			    "for (i = 0; i < 6; i++) print \"min:100 max:110 total:210\"\n"
+			    "print \"measurement\"\n"
+			    "for (i = 0; i < 2; i++) print \"min:100 max:120 total:220\"\n"
+			    "print \"average:220\"; while (1) { } }'\n";
+
+static char *word(const char *s)
+{
+	return (char *)(uintptr_t)s;
+}
+
+static void the_unmodified_suite_is_run_and_read_though_it_never_ends(void **state)
+{
+	static const char folder[] = TEST_BIN_DIR "/../tests/upstream suite";
+	const struct suite *s = suite_find("will-it-scale");
+	struct suite_machine m = { .cpus = 2,
+				   .mem_available_bytes = UINT64_C(1) << 30,
+				   .path = folder };
+	struct suite_param params[] = { { word("mode"), word("thread") },
+					{ word("nr_task"), word("2") },
+					{ word("runtime"), word("2s") } };
+	_cleanup_(freep) char *path = xasprintf("%s/malloc1_threads", folder);
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT, line = STRBUF_INIT;
+	struct suite_output metrics;
+	struct suite_plan plan;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(file_mkdirs(folder, 0755, &e), &e);
+	assert_ok(file_write(path, stuck, sizeof(stuck) - 1, 0755, &e), &e);
+	assert_ok(suite_plan_make(s, "malloc1", params, ARRAY_SIZE(params), &m, &plan, &e), &e);
+	assert_int_equal(plan.n, 1);
+	assert_string_equal(plan.commands[0].argv[0], "run-until");
+	for (char **w = plan.commands[0].argv + 1; *w; w++)
+		strbuf_addf(&line, "'%s' ", *w);
+	assert_int_equal(run(line.s, &out), 0);
+	assert_ok(suite_parse(s, "malloc1", strbuf_str(&out), out.len, params, ARRAY_SIZE(params),
+			      &metrics, &e),
+		  &e);
+	assert_int_equal(metrics.problems_n, 0);
+	assert_true(suite_metric_find(&metrics, "will-it-scale.per_thread_ops")->value == 110);
+	suite_output_done(&metrics);
+	suite_plan_done(&plan);
+	assert_ok(file_remove_tree(folder, &e), &e);
+}
+
 static void wants_a_prefix_seconds_and_a_command(void **state)
 {
 	static const char *const wrong[] = { "",
@@ -117,6 +167,7 @@ int main(void)
 		cmocka_unit_test(sees_what_a_program_does_not_flush),
 		cmocka_unit_test(only_the_start_of_a_whole_line_counts),
 		cmocka_unit_test(leaves_no_process_behind),
+		cmocka_unit_test(the_unmodified_suite_is_run_and_read_though_it_never_ends),
 		cmocka_unit_test(wants_a_prefix_seconds_and_a_command),
 	};
 
