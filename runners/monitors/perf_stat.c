@@ -250,8 +250,8 @@ static void take_sample(struct perf *p, const struct sample *s)
 	ev->last_s = s->timed ? s->at_s : 0;
 	if (is_missing(&s->value)) {
 		if (ev->gaps++ == 0)
-			suite_problem_add(p->out, &p->line, "event %u of the text was %.*s",
-					  (unsigned)(ev - p->events) + 1, (int)s->value.len,
+			suite_problem_add(p->out, &p->line, "event '%s' was %.*s",
+					  p->names.items[ev - p->events].s, (int)s->value.len,
 					  s->value.s);
 	} else if (!number_f64(s->value.s, s->value.len, &v)) {
 		problem_bad_line(p->out, &p->line, "a count; the event is left out");
