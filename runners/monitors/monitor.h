@@ -57,8 +57,14 @@ struct monitor_run {
  *
  * Counters of events give "NAME" per second and "NAME.per_op" per unit of work, gauges their mean
  * over the samples weighted by time. None is a headline. What cannot be read is left out, and a
- * problem says why; a counter that fell is left out as well. O(@len) time, memory bounded by the
- * number of metrics. A counter that was 0 all the time is 0, one that is not there is missing.
+ * problem says why; a counter that fell is left out as well, and sums over CPUs or nodes when these
+ * came or went. O(@len) time, memory bounded by the number of metrics, of which there are 20,000 at
+ * most. A counter that was 0 all the time is 0, one that is not there is missing.
+ *
+ * Seconds are those between the first and the last sample, so that a cut recording has right rates;
+ * "NAME.per_op" is there only where the samples cover the run. Programs are read as perf stat -x, or
+ * -j (with -I or without), perf script or perf report --stdio, and turbostat print; mpstat also as
+ * mpstat and sar print.
  */
 void monitor_parse(const struct monitor *m, const char *text, size_t len,
 		   const struct monitor_run *run, struct suite_output *out);
