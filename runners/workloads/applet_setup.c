@@ -33,8 +33,8 @@ static void fill_file(int fd, size_t bytes, bool random, const char *path)
 	uint64_t seed = 1;
 
 	/* Only a file system that packs or compares data sees that it is a simple generator. */
-	if (random)
-		(void)getrandom(&seed, sizeof(seed), GRND_NONBLOCK);
+	if (random && getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = 1;
 	seed |= 1;
 	for (size_t at = 0, n; at < bytes; at += n) {
 		n = bytes - at < sizeof(block) ? bytes - at : sizeof(block);
