@@ -244,11 +244,14 @@ static int boot(const struct lab_machine *m, const struct lab_request *q, struct
 		return r;
 	if (!strcmp(m->driver, "qemu"))
 		return qemu_boot(m, q, ret, e);
+	if (!strcmp(m->driver, "netboot"))
+		return netboot_boot(m, q, ret, e);
 	if (!strcmp(m->driver, "ssh"))
 		return ssh_boot(m, q, ret, e);
 	if (!strcmp(m->driver, "local"))
 		return local_boot(m, q, ret, e);
-	return err_set(e, ERR_INVAL, "no driver '%s', there are: qemu, ssh, local", m->driver);
+	return err_set(e, ERR_INVAL, "no driver '%s', there are: qemu, netboot, ssh, local",
+		       m->driver);
 }
 
 int lab_boot(const struct lab_machine *m, const struct lab_request *q, struct lab_result *ret,

@@ -114,17 +114,20 @@ struct lab_netboot_offer {
  * @url: of that server, as the machine reaches it; borrowed.
  * @offer: put it up; replaces what the machine had before.
  * @take: append to @ret what the agent has sent since the last call.
- *	@ret_events: what the machine fetched so far, as PART of the NETBOOT_ bits.
+ *	@ret_events: what the machine fetched so far, as PART of the NETBOOT_ bits; from bit 8 on, how
+ *	often it asked for its script.
  * @send: bytes for the agent.
  * @withdraw: nothing is offered any more.
  * @store: put a file into the artefact store, its sha256 to @ret.
  *
- * The functions return 0 or an error; ERR_LEASE_LOST ends the boot.
+ * The functions return 0 or an error; ERR_LEASE_LOST ends the boot, transient ones are tried again.
  */
-#define NETBOOT_SCRIPT 1u
-#define NETBOOT_KERNEL 2u
-#define NETBOOT_INITRD 4u
-#define NETBOOT_STREAM 8u
+#define NETBOOT_SCRIPT		1u
+#define NETBOOT_KERNEL		2u
+#define NETBOOT_INITRD		4u
+#define NETBOOT_STREAM		8u
+#define NETBOOT_FAILED		16u /* it said that it could not load what the script names */
+#define NETBOOT_SCRIPTS(events) ((events) >> 8)
 struct lab_netboot {
 	const char *url;
 	void *arg;

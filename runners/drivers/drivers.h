@@ -9,9 +9,11 @@
 
 struct strbuf;
 
-/** qemu_boot(), ssh_boot(), local_boot() - lab_boot() for one driver; the request is checked already. */
+/** qemu_boot() and so on - lab_boot() for one driver; the request is checked already. */
 int qemu_boot(const struct lab_machine *m, const struct lab_request *q, struct lab_result *ret,
 	      struct err *e);
+int netboot_boot(const struct lab_machine *m, const struct lab_request *q, struct lab_result *ret,
+		 struct err *e);
 int ssh_boot(const struct lab_machine *m, const struct lab_request *q, struct lab_result *ret,
 	     struct err *e);
 int local_boot(const struct lab_machine *m, const struct lab_request *q, struct lab_result *ret,

@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 
 #define PROGRAM_MAX ((size_t)256 << 20)
+#define OVERLAY_MAX ((size_t)1 << 30)
 
 struct archive {
 	FILE *f;
@@ -91,4 +92,31 @@ int initramfs_write(const char *path, const char *agent_path, const char *worklo
 	if ((fclose(a.f) != 0 || bad) && r == 0)
 		r = err_errno(e, errno ? errno : EIO, "could not write '%s'", path);
 	return r;
+}
+
+int initramfs_overlay(const char *path, const char *overlay, struct err *e)
+{
+	_cleanup_(closep) int from = open(overlay, O_RDONLY | O_CLOEXEC);
+	_cleanup_(closep) int to = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	char buf[65536];
+	size_t total = 0;
+	ssize_t n;
+
+	if (from < 0)
+		return err_errno(e, errno, "could not open overlay '%s'", overlay);
+	if (to < 0)
+		return err_errno(e, errno, "could not open '%s'", path);
+	/* Each archive ends on a multiple of four bytes, as the kernel wants the next to begin. */
+	while ((n = read(from, buf, sizeof(buf))) > 0) {
+		total += (size_t)n;
+		if (total > OVERLAY_MAX)
+			return err_set(e, ERR_TOO_BIG, "overlay '%s' has more than %zu bytes",
+				       overlay, OVERLAY_MAX);
+		for (ssize_t done = 0, k; done < n; done += k) {
+			k = write(to, buf + done, (size_t)(n - done));
+			if (k < 0)
+				return err_errno(e, errno, "could not write '%s'", path);
+		}
+	}
+	return n < 0 ? err_errno(e, errno, "could not read overlay '%s'", overlay) : 0;
 }

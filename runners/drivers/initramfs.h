@@ -14,3 +14,9 @@ struct err;
  */
 int initramfs_write(const char *path, const char *agent_path, const char *workloads_path,
 		    struct err *e);
+
+/**
+ * initramfs_overlay() - append the archive @overlay, compressed or not: its files lie over the others.
+ * Return: 0; ERR_NOENT, ERR_IO, ERR_NOSPACE, ERR_TOO_BIG above 1 GiB.
+ */
+int initramfs_overlay(const char *path, const char *overlay, struct err *e);
