@@ -4,6 +4,7 @@
 #include "bot/base/config.h"
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
+#include "bot/jobs/lab_netboot.h"
 #include "bot/lab/run_parse.h"
 
 #include <string.h>
@@ -106,7 +107,8 @@ static void fill_monitors(struct boot_request *q, const struct job *job)
 int boot_request_make(struct job_ctx *c, const struct job *job, struct boot_request *ret,
 		      struct err *e)
 {
-	(void)e;
+	int r = 0;
+
 	ret->agent = xasprintf("%s/kperfbot-agent", c->programs);
 	ret->workloads = xasprintf("%s/kperfbot-workloads", c->programs);
 	ret->params = params_of_json(job->params, &ret->nparams);
@@ -122,7 +124,9 @@ int boot_request_make(struct job_ctx *c, const struct job *job, struct boot_requ
 	};
 	fill_settings(ret, job);
 	fill_monitors(ret, job);
-	return 0;
+	if (!strcmp(ret->machine.driver, "netboot"))
+		r = lab_netboot_store_new(c, &ret->netboot, &ret->machine.netboot, e);
+	return r;
 }
 
 void boot_request_done(struct boot_request *q)
@@ -132,5 +136,6 @@ void boot_request_done(struct boot_request *q)
 	free(q->monitors);
 	free(q->agent);
 	free(q->workloads);
+	lab_netboot_store_free(q->netboot);
 	*q = (struct boot_request){ 0 };
 }
