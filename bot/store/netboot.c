@@ -13,16 +13,25 @@ static int lost(const char *machine, struct err *e)
 	return err_set(e, ERR_LEASE_LOST, "machine '%s' is no longer held by this boot", machine);
 }
 
+/* The one row that says that it was done; without it the lease is lost. */
+static int need_row(const char *machine, int r, struct db_rows *rows, struct err *e)
+{
+	if (r == 0)
+		db_rows_done(rows);
+	return r == ERR_NOENT ? lost(machine, e) : r;
+}
+
 static int put_offer(struct db *db, void *arg, struct err *e)
 {
 	const struct netboot_offer *o = arg;
+	struct db_rows rows = { 0 };
 	int r;
 
 	r = db_run(db, SQL_NETBOOT_REPLACE, NULL, e, "ss", o->machine, o->mac);
 	if (r == 0)
-		r = db_run_one(db, SQL_NETBOOT_OFFER, NULL, e, "ssssssi", o->machine, o->mac,
+		r = db_run_one(db, SQL_NETBOOT_OFFER, &rows, e, "ssssssi", o->machine, o->mac,
 			       o->secret, o->append, o->kernel, o->initrd, o->fence);
-	return r == ERR_NOENT ? lost(o->machine, e) : r;
+	return need_row(o->machine, r, &rows, e);
 }
 
 int netboot_offer(struct db *db, const struct netboot_offer *o, struct err *e)
@@ -39,9 +48,10 @@ int netboot_withdraw(struct db *db, const char *machine, const char *secret, str
 
 int netboot_held(struct db *db, const char *machine, int64_t fence, struct err *e)
 {
-	int r = db_run_one(db, SQL_NETBOOT_HELD, NULL, e, "si", machine, fence);
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_NETBOOT_HELD, &rows, e, "si", machine, fence);
 
-	return r == ERR_NOENT ? lost(machine, e) : r;
+	return need_row(machine, r, &rows, e);
 }
 
 int netboot_take(struct db *db, const struct netboot_offer *o, int64_t at, struct strbuf *ret,
@@ -82,10 +92,11 @@ int netboot_take(struct db *db, const struct netboot_offer *o, int64_t at, struc
 int netboot_send(struct db *db, const struct netboot_offer *o, int64_t at, const void *data,
 		 size_t len, struct err *e)
 {
-	int r = db_run_one(db, SQL_NETBOOT_SEND, NULL, e, "ssiiy", o->machine, o->secret, o->fence,
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_NETBOOT_SEND, &rows, e, "ssiiy", o->machine, o->secret, o->fence,
 			   at, data, len);
 
-	return r == ERR_NOENT ? lost(o->machine, e) : r;
+	return need_row(o->machine, r, &rows, e);
 }
 
 int netboot_script(struct db *db, const char *mac, unsigned bits, struct netboot_script *ret,
