@@ -17,7 +17,8 @@ void keep_init(struct keep *k, const char *dir, char *const *names)
 		k->n++;
 	k->before = xcalloc(k->n + 1, sizeof(*k->before));
 	for (size_t i = 0; i < k->n; i++) {
-		if (at < 0 || fstatat(at, names[i], &k->before[i], AT_SYMLINK_NOFOLLOW) < 0)
+		if (!names || at < 0 ||
+		    fstatat(at, names[i], &k->before[i], AT_SYMLINK_NOFOLLOW) < 0)
 			k->before[i] = (struct stat){ 0 };
 	}
 }
