@@ -15,7 +15,7 @@
 
 int restore_write(const char *path, const char *value, struct err *e)
 {
-	_cleanup_(closep) int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	_cleanup_(closep) int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
 
 	if (fd < 0 || write(fd, value, strlen(value)) < 0)
 		return err_errno(e, errno, "cannot write '%.100s' to '%.200s'", value, path);

@@ -4,6 +4,7 @@
 #include "bot/base/err.h"
 #include "runners/drivers/drivers.h"
 
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
@@ -106,6 +107,17 @@ static int take_hello(struct session *s, const struct proto_frame *f, struct err
 	return session_job_send(s, &h, e);
 }
 
+enum lab_class session_class_of(const char *why)
+{
+	static const int disk[] = { ENOSPC, EIO, EROFS, EDQUOT };
+
+	for (size_t i = 0; i < ARRAY_SIZE(disk); i++) {
+		if (strstr(why, strerrordesc_np(disk[i])))
+			return LAB_DISK;
+	}
+	return LAB_AGENT;
+}
+
 static void take_fault(struct session *s, const struct proto_frame *f)
 {
 	_cleanup_(proto_fault_done) struct proto_fault fault = { 0 };
@@ -116,8 +128,8 @@ static void take_fault(struct session *s, const struct proto_frame *f)
 	else if (!strcmp(fault.stage, "setup"))
 		result_blame(s->result, LAB_SETUP, "%s", fault.text);
 	else
-		result_blame(s->result, LAB_AGENT, "the agent failed (%s): %s", fault.stage,
-			     fault.text);
+		result_blame(s->result, session_class_of(fault.text), "the agent failed (%s): %s",
+			     fault.stage, fault.text);
 }
 
 /* What was taken again after the set-up is what the runs see. */

@@ -80,6 +80,9 @@ int session_job_send(struct session *s, const struct proto_hello *h, struct err 
 /** session_fail() - the machine or its agent went wrong; the session is over. */
 void session_fail(struct session *s, enum lab_class class, const char *why);
 
+/** session_class_of() - LAB_DISK for a reason of the agent that is one of its disk, else LAB_AGENT. */
+enum lab_class session_class_of(const char *why);
+
 /** session_run_is() - messages that belong to a run, session_run_take() takes them. */
 bool session_run_is(enum proto_type type);
 void session_run_take(struct session *s, const struct proto_frame *f);

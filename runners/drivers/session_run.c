@@ -181,7 +181,7 @@ static void run_judge(const struct session *s, struct lab_run *run, const struct
 	struct err why = { 0 };
 
 	if (end->error) {
-		run->class = LAB_AGENT;
+		run->class = session_class_of(end->error);
 		(void)err_set(&why, ERR_LAB, "%s", end->error);
 	} else if (fabs(end->clock_jump_s) > SESSION_CLOCK_MAX_S) {
 		run->class = LAB_CLOCK;

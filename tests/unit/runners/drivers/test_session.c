@@ -430,6 +430,26 @@ static void says_which_command_failed(void **state)
 	talk_done(&t);
 }
 
+static void a_full_disk_is_the_machines_fault(void **state)
+{
+	struct talk t;
+
+	(void)state;
+	talk_init(&t);
+	run_begin(&t);
+	raw(&t, PROTO_RUN_END,
+	    "{\"run\":0,\"exit\":-1,\"signal\":0,\"timed_out\":false,\"truncated\":false,"
+	    "\"left_over\":0,\"wall_s\":9,\"run_s\":0,\"clock_jump_s\":0,\"taint\":0,"
+	    "\"error\":\"could not make a folder '/tmp/x': No space left on device\"}");
+	assert_int_equal(t.result.class, LAB_DISK);
+	talk_done(&t);
+	talk_init(&t);
+	hello(&t, 4, 1ull << 33, json_object());
+	raw(&t, PROTO_FAULT, "{\"stage\":\"run\",\"text\":\"x: Read-only file system\"}");
+	assert_int_equal(t.result.class, LAB_DISK);
+	talk_done(&t);
+}
+
 static void garbage_of_all_kinds_ends_the_session(void **state)
 {
 	_cleanup_(freep) char *noise = xcalloc(1, 2u << 20);
@@ -460,6 +480,7 @@ int main(void)
 		cmocka_unit_test(a_run_that_hangs_after_its_result_counts),
 		cmocka_unit_test(a_clock_that_jumps_spoils_the_run),
 		cmocka_unit_test(says_which_command_failed),
+		cmocka_unit_test(a_full_disk_is_the_machines_fault),
 		cmocka_unit_test(garbage_of_all_kinds_ends_the_session),
 	};
 
