@@ -303,6 +303,8 @@ static void boot_is_late(struct ssh_machine *s, enum ssh_try last, const char *s
 static int work(struct ssh_machine *s, struct err *e)
 {
 	double end_s = s->start_s + driver_timeout_s(s->m->boot_timeout_s, BOOT_S);
+	_cleanup_(freep) char *last_said = NULL;
+	enum ssh_try last = SSH_TRY_NOBODY;
 	int r = 0;
 
 	while (r == 0 && s->ret->class == LAB_OK && !s->session.over) {
@@ -317,13 +319,19 @@ static int work(struct ssh_machine *s, struct err *e)
 			break;
 		if (t == SSH_TRY_LOST)
 			return lost(s, status, said, e);
+		/* An attempt that the deadline cut short tells nothing. */
+		if (t != SSH_TRY_NOBODY || *said) {
+			last = t;
+			free(last_said);
+			last_said = take_ptr(said);
+		}
 		if (t == SSH_TRY_OTHER)
-			other_boot(s, said);
-		else if (t == SSH_TRY_REFUSED && strstr(said, "Host key verification failed"))
+			other_boot(s, last_said);
+		else if (t == SSH_TRY_REFUSED && strstr(last_said, "Host key verification failed"))
 			result_blame(s->ret, LAB_SSH,
 				     "another machine answered: host key verification failed");
 		else if (driver_now_s() >= end_s || !s->boots)
-			boot_is_late(s, t, said);
+			boot_is_late(s, last, last_said);
 		ssh_nap(s, 0.5);
 	}
 	return r;

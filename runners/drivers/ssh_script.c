@@ -45,7 +45,10 @@ static const char process[] = "process() {\n"
  * them lives. They get a chance to put the machine's settings back.
  */
 static const char end_leftovers[] =
-	"if read -r ob os ot 2>/dev/null <\"$d/session\" && [ \"$ob\" = \"$b\" ]; then\n"
+	"process self\n"
+	"own=$s\n"
+	"if read -r ob os ot 2>/dev/null <\"$d/session\" && [ \"$ob\" = \"$b\" ] &&\n"
+	"	[ \"$os\" != \"$own\" ]; then\n"
 	"	if process \"$os\" && [ \"$t\" != \"$ot\" ]; then os=; fi\n"
 	"	for sig in TERM KILL; do\n"
 	"		n=0\n"
@@ -197,8 +200,8 @@ char *ssh_script_agent(const struct lab_ssh *s, const char *agent, const char *w
 			nonce, SSH_EXIT_OTHER);
 	}
 	strbuf_addstr(&b, process);
-	strbuf_addstr(
-		&b, "process self && os=$s && process $os && echo \"$b $os $t\" >\"$d/session\"\n");
+	/* Where a session is not the command's own, others would be ended with it. */
+	strbuf_addstr(&b, "process self && [ $s = $$ ] && echo \"$b $s $t\" >\"$d/session\"\n");
 	strbuf_addstr(&b, "exec ");
 	add_file(&b, s, agent);
 	strbuf_addstr(&b, " --stdio --workloads ");
