@@ -3,6 +3,9 @@
  * What the default monitors cost. First the CPU time of their samples, as a share of one CPU: that is
  * what a workload on all CPUs can lose. Then rates of workloads with and without them, in turns, with
  * the spread of the rates beside it: on a busy machine the first number is the one that tells.
+ *
+ * With KPERFBOT_BENCH_KERNEL (a bzImage) and KPERFBOT_BENCH_BUILD_ID (its build id) in the environment
+ * the rates are those of an icount guest, where other load does not count.
  */
 #include "bot/base/file.h"
 #include "runners/agent/record.h"
@@ -88,8 +91,13 @@ static double rate(const char *test, char **monitors)
 	const struct suite_param params[] = { { mode, process },
 					      { task, all },
 					      { runtime, seconds } };
+	const char *kernel = getenv("KPERFBOT_BENCH_KERNEL");
+	const char *build_id = getenv("KPERFBOT_BENCH_BUILD_ID");
+	const bool guest = kernel && build_id;
 	const struct lab_machine m = { .name = "here",
-				       .driver = "local",
+				       .driver = guest ? "qemu" : "local",
+				       .accel = "icount",
+				       .cpus = 1,
 				       .workloads_path = TEST_BIN_DIR "/kperfbot-workloads",
 				       .agent_path = TEST_BIN_DIR "/kperfbot-agent" };
 	const struct lab_request q = { .suite = "will-it-scale",
@@ -98,6 +106,8 @@ static double rate(const char *test, char **monitors)
 				       .nparams = 3,
 				       .runs = 1,
 				       .nonce = "bench",
+				       .kernel_path = kernel,
+				       .build_id = guest ? build_id : NULL,
 				       .scratch_dir = scratch,
 				       .monitors = (const char *const *)monitors,
 				       .monitor_interval_s = 1 };
