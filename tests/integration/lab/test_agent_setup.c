@@ -7,8 +7,10 @@
 #include "tests/integration/lab/agent_talk.h"
 #include "tests/test.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -268,6 +270,95 @@ static void two_agents_do_not_change_one_machine(void **state)
 	assert_lease_is(lease_before);
 }
 
+#define CPU_DIR "/sys/devices/system/cpu"
+
+static void cpu_file(const char *name, const char *text)
+{
+	_cleanup_(freep) char *path = xasprintf(CPU_DIR "/%s", name);
+	_cleanup_(freep) char *dir = xstrdup(path);
+	_cleanup_(fclosep) FILE *f = NULL;
+	struct err e = { 0 };
+
+	*strrchr(dir, '/') = '\0';
+	assert_ok(file_mkdirs(dir, 0755, &e), &e);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+}
+
+static void assert_cpu_file_is(const char *name, const char *want)
+{
+	_cleanup_(freep) char *path = xasprintf(CPU_DIR "/%s", name);
+	struct strbuf b = STRBUF_INIT;
+	struct err e = { 0 };
+
+	assert_ok(file_read(path, 100, &b, &e), &e);
+	b.s[strcspn(b.s, "\n")] = '\0';
+	assert_string_equal(b.s, want);
+	strbuf_done(&b);
+}
+
+/* A machine with four CPUs that can be switched, in a mount namespace of this test's own. */
+static void fake_cpus(void)
+{
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	assert_int_equal(mount("none", CPU_DIR, "tmpfs", 0, NULL), 0);
+	for (int i = 0; i < 4; i++) {
+		_cleanup_(freep) char *governor = xasprintf("cpu%d/cpufreq/scaling_governor", i);
+		_cleanup_(freep) char *siblings =
+			xasprintf("cpu%d/topology/thread_siblings_list", i);
+
+		cpu_file(governor, i == 3 ? "ondemand\n" : "powersave\n");
+		cpu_file(siblings, i < 2 ? "0-1\n" : "2-3\n");
+	}
+	cpu_file("present", "0-3\n");
+	cpu_file("smt/control", "on\n");
+	cpu_file("intel_pstate/no_turbo", "0\n");
+}
+
+static void switches_all_processors(void **state)
+{
+	const char *const scripts[] = { "cd " CPU_DIR "; cat cpu*/cpufreq/scaling_governor "
+					"smt/control intel_pstate/no_turbo | tr '\\n' ' '",
+					NULL };
+	struct shell_job j;
+	struct talk t;
+
+	(void)state;
+	fake_cpus();
+	shell_job(&j, scratch, scripts);
+	j.job.owned = true;
+	j.job.settings =
+		json_pack("{ss ss ss}", "turbo", "off", "governor", "performance", "smt", "off");
+	talk_job(&t, &j.job);
+	/* Files without the kernel behind them keep no line ends. */
+	assert_string_equal(strbuf_str(&t.out), "performanceperformanceperformanceperformanceoff1");
+	assert_string_equal(json_string_value(json_object_get(t.ready.facts, "governor")),
+			    "performance");
+	assert_string_equal(json_string_value(json_object_get(t.hello.facts, "governor")),
+			    "powersave, ondemand");
+	assert_int_equal(json_integer_value(json_object_get(t.hello.facts, "cores")), 2);
+	assert_int_equal(json_integer_value(json_object_get(t.hello.facts, "cpus_present")), 4);
+	talk_done(&t);
+	assert_cpu_file_is("cpu0/cpufreq/scaling_governor", "powersave");
+	assert_cpu_file_is("cpu3/cpufreq/scaling_governor", "ondemand");
+	assert_cpu_file_is("smt/control", "on");
+	assert_cpu_file_is("intel_pstate/no_turbo", "0");
+	/* One that cannot be switched: what was is put back. */
+	assert_int_equal(unlink(CPU_DIR "/cpu2/cpufreq/scaling_governor"), 0);
+	(void)json_object_set_new(j.job.settings, "governor", json_string("schedutil"));
+	assert_int_equal(symlink("../../present", CPU_DIR "/cpu2/cpufreq/scaling_governor"), 0);
+	talk_job(&t, &j.job);
+	json_decref(j.job.settings);
+	assert_string_equal(t.fault_stage, "setup");
+	assert_non_null(strstr(t.fault_text, "cannot set governor 'schedutil'"));
+	assert_int_equal(t.nruns, 0);
+	talk_done(&t);
+	assert_cpu_file_is("cpu0/cpufreq/scaling_governor", "powersave");
+	assert_cpu_file_is("smt/control", "on");
+}
+
 static int before(void **state)
 {
 	(void)state;
@@ -301,6 +392,8 @@ int main(void)
 		cmocka_unit_test(restores_what_a_killed_one_left),
 		cmocka_unit_test(the_next_agent_restores_what_two_killed_ones_left),
 		cmocka_unit_test(two_agents_do_not_change_one_machine),
+		/* The last one: its namespace stays. */
+		cmocka_unit_test(switches_all_processors),
 	};
 
 	return cmocka_run_group_tests(tests, before, after);
