@@ -407,6 +407,31 @@ static void a_driver_that_goes_away_ends_the_run(void **state)
 	talk_done(&t);
 }
 
+static void what_a_killed_benchmark_leaves_in_tmp_is_swept(void **state)
+{
+	const char *const scripts[] = {
+		": >/tmp/willitscale.killed; mkdir -p /tmp/willitscale.folder/1; "
+		": >/tmp/willitscale.folder/1/x; ln -s $SCRATCH /tmp/willitscale.link; "
+		": >/dev/shm/willitscale.shm; : >/tmp/not-willitscale.kept; sleep 1000",
+		NULL
+	};
+	struct shell_job j;
+	struct talk t;
+
+	(void)state;
+	shell_job(&j, scratch, scripts);
+	j.job.deadline_s = 0.5;
+	talk_job(&t, &j.job);
+	assert_true(t.ends[0].timed_out);
+	assert_false(exists("/tmp/willitscale.killed"));
+	assert_false(exists("/tmp/willitscale.folder"));
+	assert_false(exists("/tmp/willitscale.link"));
+	assert_false(exists("/dev/shm/willitscale.shm"));
+	assert_true(exists(scratch));
+	assert_int_equal(unlink("/tmp/not-willitscale.kept"), 0);
+	talk_done(&t);
+}
+
 static void the_facts_are_there(void **state)
 {
 	static const char *const keys[] = { "kernel",	  "cmdline",	     "tmp_fs",
@@ -463,6 +488,7 @@ int main(void)
 		cmocka_unit_test(bytes_pass_as_they_are),
 		cmocka_unit_test(what_the_set_up_starts_lives_until_the_end),
 		cmocka_unit_test(a_driver_that_goes_away_ends_the_run),
+		cmocka_unit_test(what_a_killed_benchmark_leaves_in_tmp_is_swept),
 		cmocka_unit_test(the_facts_are_there),
 	};
 
