@@ -304,7 +304,8 @@ struct lab_result {
  * lab_boot() - boot, run, collect and shut down; takes as long as that takes.
  * @ret: filled in every case, also on failure (then with LAB_FAULT and the console so far).
  *
- * The machine is off and its processes are reaped when this returns.
+ * The machine is off when this returns, or idle in the kernel it ran (drivers ssh and local), and its
+ * processes here are reaped.
  *
  * Return: 0 whatever the kernel, the machine or the benchmark did; an error for a fault of ours:
  * ERR_INVAL and ERR_NOENT for a request that can never work, ERR_NOSPACE, ERR_IO, ERR_LAB and

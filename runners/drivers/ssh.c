@@ -337,18 +337,27 @@ static int work(struct ssh_machine *s, struct err *e)
 	return r;
 }
 
-/* Runs that ended well on a kernel that was not: their numbers are worth nothing. */
+/*
+ * Runs that ended well on a kernel that was not: their numbers are worth nothing. And a benchmark that
+ * the kernel killed for memory is no error of the benchmark.
+ */
 static void trouble_blame(struct ssh_machine *s)
 {
-	const char *oops = s->console.signs[CONSOLE_OOPS];
+	struct lab_result *r = s->ret;
+	bool oops = s->console.signs[CONSOLE_OOPS];
+	const char *line = s->console.signs[oops ? CONSOLE_OOPS : CONSOLE_OOM];
 
-	if (!oops || s->ret->class != LAB_OK)
+	if (!line ||
+	    (r->class != LAB_OK && r->class != LAB_BENCH_ERROR && r->class != LAB_BENCH_TIMEOUT))
 		return;
-	result_blame(s->ret, LAB_OOPS, "%s", oops);
-	for (size_t i = 0; i < s->ret->nruns; i++) {
-		free(s->ret->runs[i].detail);
-		s->ret->runs[i].class = LAB_OOPS;
-		s->ret->runs[i].detail = xstrdup(s->ret->detail);
+	free(r->detail);
+	r->detail = NULL;
+	r->class = LAB_OK;
+	result_blame(r, oops ? LAB_OOPS : LAB_OOM, "%s", line);
+	for (size_t i = 0; i < r->nruns; i++) {
+		free(r->runs[i].detail);
+		r->runs[i].class = r->class;
+		r->runs[i].detail = xstrdup(r->detail);
 	}
 }
 

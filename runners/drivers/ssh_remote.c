@@ -234,9 +234,13 @@ struct lines {
 static bool capture(int *fd, struct strbuf *b)
 {
 	char buf[8192];
-	long n;
 
-	while (*fd >= 0 && (n = driver_read(*fd, buf, sizeof(buf))) != 0) {
+	/* Not to the end: who floods must not keep us from looking at the time. */
+	for (int i = 0; i < 64 && *fd >= 0; i++) {
+		long n = driver_read(*fd, buf, sizeof(buf));
+
+		if (n == 0)
+			break;
 		if (n < 0) {
 			closep(fd);
 			*fd = -1;
