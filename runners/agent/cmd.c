@@ -217,7 +217,7 @@ void cmd_pids_sort(pid_t *pids, size_t n)
 
 ssize_t cmd_pids_find(const pid_t *pids, size_t n, pid_t pid)
 {
-	const pid_t *at = bsearch(&pid, pids, n, sizeof(*pids), compare_pids);
+	const pid_t *at = n ? bsearch(&pid, pids, n, sizeof(*pids), compare_pids) : NULL;
 
 	return at ? at - pids : -1;
 }

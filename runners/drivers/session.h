@@ -30,7 +30,9 @@ struct session_file {
  * @out: bytes to send to the agent, emptied by the caller.
  * @hello_seen: it has spoken. @ready: the machine is set up. @over: all is said, or it went wrong.
  *	@bye: it said farewell.
- * @deadline_s: of one run, by the machine's clock; 0 before the job is sent.
+ * @run_s: after which the agent ends a run. @deadline_s: with what comes after it, clean-up and
+ *	recordings: nothing of a run may take longer; both by the machine's clock, 0 before the job is
+ *	sent.
  * @cpus, @tasks, @hang_ok: what the job was planned for.
  * @files, @files_len: named streams of the open run, and bytes of those of all runs so far.
  * @file_max, @files_max: SESSION_FILE_MAX, SESSION_FILES_MAX; less in tests.
@@ -46,7 +48,7 @@ struct session {
 	struct session_file *files;
 	size_t nfiles, files_len, file_max, files_max;
 	bool hello_seen, ready, over, bye, running;
-	double deadline_s, hello_at_s;
+	double run_s, deadline_s, hello_at_s;
 	int cpus;
 	unsigned tasks;
 	bool hang_ok;

@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+/* Seconds that the agent gives clean-up, perf's printing of a profile, and other programs to end. */
+#define CLEANUP_S 30.0
+#define PROFILE_S 140.0
+#define PROGRAM_S 10.0
+
 static void facts_add_plan(json_t *facts, const struct suite_plan *plan)
 {
 	json_t *commands = json_array();
@@ -34,6 +39,24 @@ static int cpus_planned(const struct session *s, const struct proto_hello *h)
 	if (n < 1 || n > 65536 || !now || (strcmp(now, "on") != 0 && strcmp(now, "off") != 0))
 		return h->cpus;
 	return (int)n;
+}
+
+/* What an agent allows itself when a run has ended. */
+static double after_run_s(const struct suite_plan *plan, const char *const *monitors)
+{
+	double s = 0;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		if (plan->commands[i].phase == PHASE_CLEANUP)
+			s = CLEANUP_S;
+	}
+	for (; monitors && *monitors; monitors++) {
+		if (!strcmp(*monitors, "perf-profile"))
+			s += PROFILE_S;
+		else if (!strcmp(*monitors, "perf-stat") || !strcmp(*monitors, "turbostat"))
+			s += PROGRAM_S;
+	}
+	return s;
 }
 
 /* No fault of ours, and none of the machine: it is the wrong one for this job. */
@@ -100,7 +123,8 @@ int session_job_send(struct session *s, const struct proto_hello *h, struct err 
 		(void)json_object_set_new(settings, q->settings[i].key,
 					  json_string(q->settings[i].value));
 	job.settings = settings;
-	s->deadline_s = plan.deadline_s;
+	s->run_s = plan.deadline_s;
+	s->deadline_s = plan.deadline_s + after_run_s(&plan, q->monitors);
 	s->cpus = m.cpus;
 	s->tasks = plan.tasks;
 	s->hang_ok = plan.hang_ok;

@@ -190,7 +190,7 @@ static void run_judge(const struct session *s, struct lab_run *run, const struct
 		if (s->hang_ok && has_result(s))
 			return;
 		run->class = LAB_BENCH_TIMEOUT;
-		(void)err_set(&why, ERR_LAB, "%s was killed after %g s", who, s->deadline_s);
+		(void)err_set(&why, ERR_LAB, "%s was killed after %g s", who, s->run_s);
 	} else if (end->signal) {
 		run->class = LAB_BENCH_ERROR;
 		(void)err_set(&why, ERR_LAB, "%s died of signal %d", who, end->signal);
