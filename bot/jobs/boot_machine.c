@@ -11,8 +11,7 @@
 
 #include <string.h>
 
-/* A machine that we drained is tried again after this long, then after twice as long, and so on. */
-#define RECHECK_S     600.0
+/* Longest break before a machine that we drained is tried again. */
 #define RECHECK_MAX_S (6 * 3600.0)
 
 static bool drained_by_us(const struct machine *m)
@@ -21,9 +20,15 @@ static bool drained_by_us(const struct machine *m)
 	       (!strcmp(m->health, "suspect") && !strcmp(m->drained_by, "kperfbot"));
 }
 
-static double recheck_delay(const struct machine *m)
+static double recheck_s(const struct job_ctx *c)
 {
-	double s = RECHECK_S;
+	return config_f64(c->config, "machine", c->machine, "recheck");
+}
+
+/* After each failure twice as long. */
+static double recheck_delay(const struct job_ctx *c, const struct machine *m)
+{
+	double s = recheck_s(c);
 
 	for (int i = 0; i < m->failed_checks && s < RECHECK_MAX_S; i++)
 		s *= 2;
@@ -69,18 +74,22 @@ static int recheck_later(struct job_ctx *c, const struct machine *m, struct err 
 {
 	if (in_maintenance(m))
 		return 0;
-	return control_order(c->db, c->machine, "", recheck_delay(m), 10, "check", NULL, e);
+	return control_order(c->db, c->machine, "", recheck_delay(c, m), 10, "check", NULL, e);
 }
 
 /* The machine changed though the build is the same. Once may be an outlier, twice is drift. */
-static int on_drift(struct job_ctx *c, const struct machine *m, const struct health *h,
-		    struct err *e)
+static int on_drift(struct job_ctx *c, const struct boot *boot, const struct machine *m,
+		    const struct health *h, struct err *e)
 {
 	_cleanup_(freep) char *why =
 		xasprintf("control build %+.2f%% off its reference on %zu boots, limit %.2f%%",
 			  100 * h->rel, h->n, 100 * h->limit);
 	int r;
 
+	/* It is no reference for others, and no sign that the machine was sound until now. */
+	r = boot_exclude(c->db, boot->id, e);
+	if (r < 0)
+		return r;
 	if (!strcmp(m->health, "good")) {
 		r = set_health(c, "suspect", why, "suspect", e);
 		return r < 0 ? r : control_order(c->db, c->machine, "", 0, 10, "check", NULL, e);
@@ -118,7 +127,7 @@ static int on_good_control(struct job_ctx *c, const struct boot *boot, struct er
 	if (r < 0)
 		return r;
 	h = health_judge(values, n, config_f64(c->config, "machine", c->machine, "drift"));
-	return h.verdict == HEALTH_DRIFT ? on_drift(c, &m, &h, e) : on_steady(c, &m, &h, e);
+	return h.verdict == HEALTH_DRIFT ? on_drift(c, boot, &m, &h, e) : on_steady(c, &m, &h, e);
 }
 
 /* A known-good build does not run: it is the machine. Once more at once, then it is drained. */
@@ -178,7 +187,8 @@ static int on_failed_boot(struct job_ctx *c, const struct boot *boot, const char
 		log_warn("machine drained", lf_str("MACHINE", c->machine), lf_str("ERROR", why));
 	if (unsure)
 		return control_order(c->db, c->machine, kconfig, 0, 0, "failure", NULL, e);
-	return changed ? control_order(c->db, c->machine, kconfig, RECHECK_S, 10, "check", NULL, e)
+	return changed ? control_order(c->db, c->machine, kconfig, recheck_s(c), 10, "check", NULL,
+				       e)
 		       : 0;
 }
 
@@ -207,7 +217,7 @@ int boot_machine_retry(struct job_ctx *c, enum lab_class class, const char *why,
 	if (r < 0 || !changed)
 		return r;
 	log_warn("machine drained", lf_str("MACHINE", c->machine), lf_str("ERROR", why));
-	return control_order(c->db, c->machine, "", RECHECK_S, 10, "check", NULL, e);
+	return control_order(c->db, c->machine, "", recheck_s(c), 10, "check", NULL, e);
 }
 
 int boot_machine_needs_control(struct job_ctx *c, struct err *e)

@@ -305,11 +305,8 @@ static void on_stop(void *arg)
 		loop_exit(r->loop, 0);
 }
 
-/* How long a drained machine keeps what waits for it. */
-#define REPIN_AFTER_S 600
-
-/* Control builds that are due on machines that stand idle, and work that a drained machine holds. */
-static void on_minute(void *arg)
+/* Now and then: control builds that are due on machines that stand idle, work that a drained one holds. */
+static void on_round(void *arg)
 {
 	struct runner *r = arg;
 	struct err e = { 0 };
@@ -317,7 +314,7 @@ static void on_minute(void *arg)
 
 	if (r->stopping)
 		return;
-	rc = machine_repin(r->db, REPIN_AFTER_S, &e);
+	rc = machine_repin(r->db, config_f64(r->config, "kperfbot", NULL, "move-after"), &e);
 	for (int i = 0; rc == 0 && r->machines[i]; i++)
 		rc = control_due(r->db, r->machines[i],
 				 config_f64(r->config, "machine", r->machines[i], "check-every"),
@@ -419,7 +416,7 @@ static int add_sources(struct runner *r, struct err *e)
 	if (rc == 0)
 		rc = loop_every(r->loop, r->lease_s / 3, on_heartbeat, r, e);
 	if (rc == 0 && r->machines)
-		rc = loop_every(r->loop, 60, on_minute, r, e);
+		rc = loop_every(r->loop, 12 * r->poll_s, on_round, r, e);
 	watch_notices(r);
 	return rc;
 }

@@ -91,6 +91,11 @@ int boot_finish(struct db *db, int64_t id, int64_t fence, const struct boot_outc
 	return n ? 0 : err_set(e, ERR_CONFLICT, "boot %lld had ended before", (long long)id);
 }
 
+int boot_exclude(struct db *db, int64_t id, struct err *e)
+{
+	return db_run(db, SQL_BOOT_EXCLUDE, NULL, e, "i", id);
+}
+
 int boot_cancel(struct db *db, int64_t id, struct err *e)
 {
 	return db_run(db, SQL_BOOT_CANCEL, NULL, e, "i", id);

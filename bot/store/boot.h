@@ -62,6 +62,9 @@ struct boot_outcome {
 int boot_finish(struct db *db, int64_t id, int64_t fence, const struct boot_outcome *o,
 		struct err *e);
 
+/** boot_exclude() - it does not count. */
+int boot_exclude(struct db *db, int64_t id, struct err *e);
+
 /** boot_cancel() - it is not needed any more. */
 int boot_cancel(struct db *db, int64_t id, struct err *e);
 

@@ -44,6 +44,20 @@ QUERIES = {
         "GROUP BY r.tree, r.culprit, r.metric HAVING count(*) > 1",
     "mail without recipient":
         "SELECT id FROM outbox o WHERE NOT EXISTS (SELECT FROM outbox_rcpt WHERE outbox = o.id)",
+    "comparison measured on two machines":
+        "SELECT c.id FROM comparison c JOIN boot b ON b.comparison = c.id WHERE b.state = 'done' AND NOT b.excluded "
+        "GROUP BY c.id HAVING count(DISTINCT b.machine) > 1",
+    "commit skipped for a failure that may be of the machine":
+        "SELECT s.bisection FROM bisect_step s JOIN bisection i ON i.id = s.bisection WHERE s.reason = 'boot' AND NOT EXISTS "
+        "(SELECT FROM boot b WHERE b.job = i.job AND b.commit = s.commit AND b.control_boot IS NOT NULL)",
+    "control boot that another machine made":
+        "SELECT id FROM boot WHERE purpose = 'control' AND machine IS NOT NULL AND machine <> only_machine",
+    "drained machine of which nobody knows why":
+        "SELECT name FROM machine WHERE health <> 'good' AND (note IS NULL OR drained_by IS NULL OR drained_at IS NULL)",
+    "machine that we drained and nothing will check":
+        "SELECT name FROM machine m WHERE drained_by = 'kperfbot' AND health IN ('suspect', 'quarantined') AND NOT EXISTS "
+        "(SELECT FROM work w WHERE w.dedupe = 'control:' || m.name AND w.state IN ('ready', 'leased')) "
+        "AND EXISTS (SELECT FROM control k WHERE k.group_name = m.group_name)",
     "machine that is held by nothing":
         "SELECT name FROM machine m WHERE lease_until IS NOT NULL AND NOT EXISTS "
         "(SELECT FROM work WHERE fence = m.fence AND state = 'leased')",

@@ -3,7 +3,8 @@
  * Takes QEMU's place: speaks QMP and the agent's protocol over the descriptors that it is given, well
  * or badly, as FAKE_QEMU_MODE in the environment says. fake_modes in test_qemu.c are all of them.
  * Without that variable the image given as -kernel says it, and how fast the benchmarks are on it:
- * that is how tests/e2e has a kernel for each commit. The demo boots true ones in the true QEMU.
+ * that is how tests/e2e has a kernel for each commit. FAKE_QEMU_FACTOR makes a machine slower or
+ * faster than it was, whatever it boots. The demo boots true ones in the true QEMU.
  */
 #include "bot/base/err.h"
 #include "runners/proto/message.h"
@@ -345,13 +346,21 @@ static void run_badly(struct strbuf *b, struct proto_run_end *end)
 	}
 }
 
+static double factor(void)
+{
+	const char *text = getenv("FAKE_QEMU_FACTOR");
+
+	return text && *text ? strtod(text, NULL) : 1;
+}
+
 static void print_rate(struct strbuf *b, unsigned number)
 {
 	char seed[100], text[2000];
 	size_t len;
 
 	(void)snprintf(seed, sizeof(seed), "%s %u", nonce, number);
-	len = fake_image_output(fake_image_rate(&image, program, seed), text, sizeof(text));
+	len = fake_image_output(fake_image_rate(&image, program, seed) * factor(), text,
+				sizeof(text));
 	proto_output_add(b, PROTO_STDOUT, text, is("cut-output") ? len / 2 : len);
 }
 
