@@ -111,13 +111,12 @@ static bool next(struct talk *t)
 
 void talk_start(struct talk *t)
 {
-	const char *argv[] = { TEST_BIN_DIR "/kperfbot-agent",
-			       "--stdio",
-			       "--workloads",
-			       TEST_SOURCE_DIR "/tests/integration/lab/fake_workloads.sh",
-			       "--nonce",
-			       "n-1",
-			       NULL };
+	const char *argv[] = {
+		AGENT,	       "--stdio",
+		"--workloads", TEST_SOURCE_DIR "/tests/integration/lab/fake_workloads.sh",
+		"--nonce",     "n-1",
+		NULL
+	};
 	struct child_opts opts = CHILD_OPTS_INIT;
 	struct err e = { 0 };
 	int fd[2];
