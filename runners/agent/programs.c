@@ -159,6 +159,12 @@ int programs_find(struct programs *p, const struct proto_job *job, const char *d
 		}
 	}
 	path = is_applet(p, name) ? NULL : search(path_of(job), name);
+	if (!path && p->applets[0] && !is_applet(p, name))
+		return err_set(e, ERR_NOENT,
+			       "no program '%.200s' on this machine: it is not bundled, and not in "
+			       "'%.200s%s%.500s'",
+			       name, job->path ? job->path : "", job->path ? ":" : "",
+			       path_of(job));
 	*ret_applet = !path;
 	*ret_path = path ? path : xstrdup(p->workloads);
 	return 0;

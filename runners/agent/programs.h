@@ -25,7 +25,7 @@ struct programs {
  * @job: its path comes first, then the bundled workloads, then PATH of its env or of ours.
  * @ret_path: to be freed. @ret_applet: it wants its own path, and then @name, as arguments.
  *
- * A name that is nowhere is left to the bundled workloads to complain of.
+ * Workloads that do not tell their names are taken to have all that is nowhere else.
  * Return: 0; ERR_NOENT, ERR_PERM.
  */
 int programs_find(struct programs *p, const struct proto_job *job, const char *dir,

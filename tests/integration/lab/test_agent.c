@@ -323,6 +323,50 @@ static void programs_are_found_in_order_and_told_with_their_hash(void **state)
 	talk_done(&t);
 }
 
+static void a_program_that_is_nowhere_is_told(void **state)
+{
+	char *argv[] = { ARG("no-such-program"), NULL };
+	struct proto_command command = { .argv = argv, .copies = 3 };
+	struct shell_job j;
+	struct talk t;
+
+	(void)state;
+	shell_job(&j, scratch, (const char *const[]){ ":", NULL });
+	j.job.commands = &command;
+	j.job.ncommands = 1;
+	talk_job(&t, &j.job);
+	assert_non_null(strstr(t.ends[0].error, "no program 'no-such-program' on this machine"));
+	assert_int_equal(t.ends[0].exit_status, -1);
+	talk_done(&t);
+	argv[0] = ARG("/etc/passwd");
+	talk_job(&t, &j.job);
+	assert_string_equal(t.ends[0].error, "cannot execute '/etc/passwd': Permission denied");
+	talk_done(&t);
+}
+
+static void a_run_that_takes_its_folder_away_is_survived(void **state)
+{
+	const char *const scripts[] = { "rm -rf \"$PWD\"", NULL };
+	const char *const other[] = { "d=$PWD; cd ..; mv \"$d\" moved; ln -s / \"$d\"", NULL };
+	char *keep[] = { ARG("etc"), NULL };
+	struct shell_job j;
+	struct talk t;
+
+	(void)state;
+	shell_job(&j, scratch, scripts);
+	j.job.keep = keep;
+	talk_job(&t, &j.job);
+	assert_int_equal(t.ends[0].exit_status, 0);
+	assert_string_equal(note(&t, "file/etc"), "the working directory is gone");
+	talk_done(&t);
+	shell_job(&j, scratch, other);
+	talk_job(&t, &j.job);
+	assert_int_equal(t.ends[0].exit_status, 0);
+	assert_non_null(json_object_get(t.ends[0].facts, "left_in_work_dir"));
+	assert_true(exists("/etc/passwd"));
+	talk_done(&t);
+}
+
 static void output_above_the_cap_is_dropped_and_memory_stays_small(void **state)
 {
 	const char *const scripts[] = {
@@ -484,6 +528,8 @@ int main(void)
 		cmocka_unit_test(sends_files_that_are_to_be_kept),
 		cmocka_unit_test(a_file_from_before_the_run_is_not_kept),
 		cmocka_unit_test(programs_are_found_in_order_and_told_with_their_hash),
+		cmocka_unit_test(a_program_that_is_nowhere_is_told),
+		cmocka_unit_test(a_run_that_takes_its_folder_away_is_survived),
 		cmocka_unit_test(output_above_the_cap_is_dropped_and_memory_stays_small),
 		cmocka_unit_test(bytes_pass_as_they_are),
 		cmocka_unit_test(what_the_set_up_starts_lives_until_the_end),

@@ -363,7 +363,11 @@ static int before(void **state)
 {
 	(void)state;
 	lease_before = lease_now();
-	return mkdtemp(scratch) && strcmp(lease_before, OURS) != 0 ? 0 : -1;
+	/* What killed agents leave goes with it. */
+	return mkdtemp(scratch) && setenv("TMPDIR", scratch, 1) == 0 &&
+			       strcmp(lease_before, OURS) != 0
+		       ? 0
+		       : -1;
 }
 
 /* Also after a test that failed in between. */

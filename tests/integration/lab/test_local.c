@@ -314,7 +314,8 @@ static void refuses_what_it_cannot_prove_or_set(void **state)
 static int make_scratch(void **state)
 {
 	(void)state;
-	return mkdtemp(scratch) ? 0 : -1;
+	/* What killed agents leave goes with it. */
+	return mkdtemp(scratch) && setenv("TMPDIR", scratch, 1) == 0 ? 0 : -1;
 }
 
 static int remove_scratch(void **state)
