@@ -394,7 +394,9 @@ static int boot_with(const struct lab_machine *m, const struct lab_request *q,
 	memset(g.line, 0xff, sizeof(g.line));
 	ret->boot_s = NAN;
 	session_init(&g.session, m, q, ret, true);
+	driver_progress(q, LAB_STATE_BOOTING);
 	r = guest_boot(&g, initrd, e);
+	driver_progress(q, LAB_STATE_OFF);
 	for (int i = 0; i < LINES; i++)
 		line_close(&g, i);
 	session_done(&g.session);

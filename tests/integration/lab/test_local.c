@@ -78,6 +78,26 @@ static void runs_the_commands_of_the_plan(void **state)
 	lab_result_done(&r);
 }
 
+static void on_progress(void *arg, enum lab_state state)
+{
+	(void)strcat(arg, lab_state_name(state));
+	(void)strcat(arg, " ");
+}
+
+static void tells_where_it_is(void **state)
+{
+	char states[200] = "";
+	struct lab_request q = request();
+	struct lab_result r;
+
+	(void)state;
+	q.progress = on_progress;
+	q.progress_arg = states;
+	boot("ok", &q, &r);
+	assert_string_equal(states, "booting up running collecting idle ");
+	lab_result_done(&r);
+}
+
 static void runs_a_bundled_workload(void **state)
 {
 	struct lab_machine m = machine();
@@ -328,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_the_commands_of_the_plan),
+		cmocka_unit_test(tells_where_it_is),
 		cmocka_unit_test(runs_a_bundled_workload),
 		cmocka_unit_test(tells_how_a_benchmark_failed),
 		cmocka_unit_test(gives_up_at_the_total_limit),
