@@ -189,12 +189,13 @@ static int serve_file(struct request *q, unsigned bit, struct err *e)
 	_cleanup_(freep) char *path = NULL;
 	_cleanup_(closep) int fd = -1;
 	struct stat st;
-	char hash[65];
+	char kernel[65], initrd[65];
+	const char *hash = bit == FETCHED_KERNEL ? kernel : initrd;
 	int r;
 
 	r = find(q, &machine, e);
 	if (r == 0)
-		r = netboot_fetch(q->db, machine, q->arg, bit, hash, e);
+		r = netboot_fetch(q->db, machine, q->arg, 0, kernel, initrd, e);
 	if (r < 0)
 		return r;
 	if (strlen(hash) != 64 || strspn(hash, "0123456789abcdef") != 64)
@@ -207,6 +208,9 @@ static int serve_file(struct request *q, unsigned bit, struct err *e)
 		return err_errno(e, errno, "could not open '%s'", path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, ERR_BUG, "'%s' is not a file", path);
+	r = netboot_fetch(q->db, machine, q->arg, bit, kernel, initrd, e);
+	if (r < 0)
+		return r;
 	q->answer.status = 200;
 	q->answer.type = "application/octet-stream";
 	q->answer.fd_size = (uint64_t)st.st_size;

@@ -9,6 +9,7 @@
 #include "bot/mail/address.h"
 #include "bot/mail/send.h"
 #include "bot/store/job.h"
+#include "bot/store/netboot.h"
 #include "bot/watch/remote.h"
 
 #include <string.h>
@@ -104,6 +105,88 @@ static int check_kconfig(const struct config *c, const char *name, struct err *e
 	return 0;
 }
 
+static int missing(struct err *e, const char *name, const char *key, const char *why)
+{
+	(void)err_set(e, ERR_CONFIG, "%s", why);
+	return wrong(e, "machine", name, key);
+}
+
+/* The agent has no name service: the address has to be one. */
+static int check_netboot_url(const char *name, const char *url, struct err *e)
+{
+	const char *host;
+	size_t n;
+
+	if (!url)
+		return 0;
+	if (strncmp(url, "http://", 7) != 0)
+		return missing(e, name, "url", "it has to begin with http://");
+	host = url + 7;
+	n = strcspn(host, ":/");
+	if (host[0] != '[' && (n == 0 || strspn(host, "0123456789.") != n))
+		return missing(
+			e, name, "url",
+			"the host has to be an address in numbers, lab machines look up no names");
+	return 0;
+}
+
+/* One way to switch it on and off: a boot cannot begin or end without. */
+static int check_power(const struct config *c, const char *name, struct err *e)
+{
+	const char *on = config_str(c, "machine", name, "power-on");
+	const char *off = config_str(c, "machine", name, "power-off");
+	const char *ipmi = config_str(c, "machine", name, "ipmi");
+
+	if (!on && !off && !ipmi)
+		return missing(
+			e, name, "power-on",
+			"driver netboot needs a power control: power-on and power-off, or ipmi");
+	if (ipmi && (on || off))
+		return missing(e, name, "ipmi",
+			       "there are power commands too, it has to be one of them");
+	if (ipmi && !config_str(c, "machine", name, "ipmi-user"))
+		return missing(e, name, "ipmi-user", "ipmi needs a user");
+	if (ipmi && !config_str(c, "machine", name, "ipmi-password-file"))
+		return missing(e, name, "ipmi-password-file",
+			       "ipmi needs a file with the password");
+	if (!ipmi && !on != !off)
+		return missing(e, name, on ? "power-off" : "power-on",
+			       "power-on and power-off need each other");
+	return 0;
+}
+
+static int check_mac(const struct config *c, const char *name, struct err *e)
+{
+	_cleanup_(freep) const char **names = config_names(c, "machine");
+	const char *mac = config_str(c, "machine", name, "mac");
+	char mine[18], other[18];
+
+	if (!mac)
+		return missing(e, name, "mac",
+			       "driver netboot needs the address of the network card, like "
+			       "52:54:00:12:34:56");
+	if (netboot_mac_parse(mac, mine, e) < 0)
+		return wrong(e, "machine", name, "mac");
+	for (size_t i = 0; names[i] && strcmp(names[i], name) != 0; i++) {
+		mac = config_str(c, "machine", names[i], "mac");
+		if (mac && netboot_mac_parse(mac, other, NULL) == 0 && !strcmp(mine, other)) {
+			(void)err_set(e, ERR_CONFIG, "machine '%s' has the same", names[i]);
+			return wrong(e, "machine", name, "mac");
+		}
+	}
+	return 0;
+}
+
+static int check_machine(const struct config *c, const char *name, struct err *e)
+{
+	if (strcmp(config_str(c, "machine", name, "driver"), "netboot") != 0)
+		return 0;
+	if (check_mac(c, name, e) < 0 ||
+	    check_netboot_url(name, config_str(c, "machine", name, "url"), e) < 0)
+		return ERR_CONFIG;
+	return check_power(c, name, e);
+}
+
 static int check_each(const struct config *c, const char *section,
 		      int (*check)(const struct config *c, const char *name, struct err *e),
 		      struct err *e)
@@ -125,7 +208,8 @@ int config_check(const struct config *c, struct err *e)
 	if (parse_listen(config_str(c, "web", NULL, "listen"), &host, &port, e) < 0)
 		return wrong(e, "web", NULL, "listen");
 	if (check_mail(c, e) < 0 || check_each(c, "tree", check_tree, e) < 0 ||
-	    check_each(c, "kconfig", check_kconfig, e) < 0)
+	    check_each(c, "kconfig", check_kconfig, e) < 0 ||
+	    check_each(c, "machine", check_machine, e) < 0)
 		return ERR_CONFIG;
 	return check_each(c, "job", job_check, e);
 }

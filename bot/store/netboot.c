@@ -151,15 +151,16 @@ int netboot_find(struct db *db, const char *secret, char **ret_machine, struct e
 	return found >= 0 ? 0 : err_set(e, ERR_NOENT, "nothing is offered here any more");
 }
 
-int netboot_fetch(struct db *db, const char *machine, const char *secret, unsigned bit,
-		  char ret_hash[65], struct err *e)
+int netboot_fetch(struct db *db, const char *machine, const char *secret, unsigned bits,
+		  char ret_kernel[65], char ret_initrd[65], struct err *e)
 {
 	struct db_rows rows = { 0 };
-	int r = db_run_one(db, SQL_NETBOOT_FETCH, &rows, e, "ssi", machine, secret, (int64_t)bit);
+	int r = db_run_one(db, SQL_NETBOOT_FETCH, &rows, e, "ssi", machine, secret, (int64_t)bits);
 
 	if (r < 0)
 		return r;
-	(void)snprintf(ret_hash, 65, "%s", db_str(&rows, 0, bit == 2 ? 0 : 1));
+	(void)snprintf(ret_kernel, 65, "%s", db_str(&rows, 0, 0));
+	(void)snprintf(ret_initrd, 65, "%s", db_str(&rows, 0, 1));
 	db_rows_done(&rows);
 	return 0;
 }

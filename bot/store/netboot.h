@@ -70,9 +70,9 @@ void netboot_script_done(struct netboot_script *s);
 /** netboot_find() - whose offer has this secret? Takes the same time for each. free() @ret. ERR_NOENT. */
 int netboot_find(struct db *db, const char *secret, char **ret_machine, struct err *e);
 
-/** netboot_fetch() - a machine fetches kernel or initramfs: which file is it? Notes @bit. ERR_NOENT. */
-int netboot_fetch(struct db *db, const char *machine, const char *secret, unsigned bit,
-		  char ret_hash[65], struct err *e);
+/** netboot_fetch() - the files that are offered; notes @bits, 0 for none. ERR_NOENT. */
+int netboot_fetch(struct db *db, const char *machine, const char *secret, unsigned bits,
+		  char ret_kernel[65], char ret_initrd[65], struct err *e);
 
 /**
  * netboot_add() - the agent's bytes from @at on.

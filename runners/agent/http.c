@@ -352,7 +352,8 @@ static void carry(struct bridge *b)
 			asked(b, from);
 			continue;
 		}
-		complain(b, &e);
+		if (r != ERR_UNSUPPORTED)
+			complain(b, &e);
 		if (r == ERR_UNSUPPORTED || agent_now_s() - b->answered_s > GIVE_UP_S) {
 			(void)fprintf(stderr, "kperfbot-agent: http: giving up: %s\n", e.msg);
 			return;

@@ -161,6 +161,46 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
+static void config_check_wants_what_a_netboot_machine_needs(void **state)
+{
+	static const char head[] = "[machine \"n\"]\n\tdriver = netboot\n";
+	static const struct {
+		const char *keys, *want;
+	} cases[] = {
+		{ "power-on = a\n\tpower-off = b\n",
+		  "machine.n.mac: driver netboot needs the address" },
+		{ "mac = 52:54:00:12:34\n",
+		  "machine.n.mac: '52:54:00:12:34' is no network address" },
+		{ "mac = 52:54:00:12:34:56\n",
+		  "machine.n.power-on: driver netboot needs a power control" },
+		{ "mac = 52-54-00-12-34-5A\n\tpower-on = a\n",
+		  "machine.n.power-off: power-on and power-off need each other" },
+		{ "mac = 52:54:00:12:34:56\n\tipmi = 192.0.2.1\n",
+		  "machine.n.ipmi-user: ipmi needs" },
+		{ "mac = 52:54:00:12:34:56\n\tipmi = 192.0.2.1\n\tipmi-user = u\n",
+		  "machine.n.ipmi-password-file: ipmi needs" },
+		{ "mac = 52:54:00:12:34:56\n\tipmi = 192.0.2.1\n\tpower-on = a\n",
+		  "machine.n.ipmi: there are power commands too" },
+		{ "mac = 52:54:00:12:34:56\n\turl = https://192.0.2.1\n",
+		  "machine.n.url: it has to begin with http://" },
+		{ "mac = 52:54:00:12:34:56\n\turl = http://lab.example.org:8080\n",
+		  "machine.n.url: the host has to be an address in numbers" },
+		{ "mac = 52:54:00:12:34:56\n\tpower-on = a\n\tpower-off = b\n"
+		  "[machine \"o\"]\n\tdriver = netboot\n\tmac = 52-54-00-12-34-56\n",
+		  "machine.o.mac: machine 'n' has the same" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_(freep) char *text = xasprintf("%s\t%s", head, cases[i].keys);
+
+		check_says(text, cases[i].want);
+	}
+	put("k.conf", "[machine \"n\"]\n\tdriver = netboot\n\tmac = 52:54:00:12:34:56\n"
+		      "\turl = http://192.0.2.1:8080\n\tpower-on = a\n\tpower-off = b\n");
+	assert_int_equal(run("config check k.conf"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +208,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_option_is_named),
 		cmocka_unit_test(wrong_usage_is_a_problem_object_with_json),
 		cmocka_unit_test(config_check_names_what_the_roles_would_refuse),
+		cmocka_unit_test(config_check_wants_what_a_netboot_machine_needs),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
