@@ -487,6 +487,8 @@ int qemu_boot(const struct lab_machine *m, const struct lab_request *q, struct l
 		return r;
 	initrd = xasprintf("%s/initramfs.cpio", q->scratch_dir);
 	r = initramfs_write(initrd, m->agent_path, m->workloads_path, e);
+	if (r == 0 && m->overlay)
+		r = initramfs_overlay(initrd, m->overlay, e);
 	if (r < 0)
 		return r;
 	if (accel == QEMU_KVM) {

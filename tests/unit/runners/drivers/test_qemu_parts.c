@@ -76,6 +76,29 @@ static void refuses_an_archive_without_its_programs(void **state)
 	assert_err(initramfs_write("/nonexistent/dir/x", path, path, &e), ERR_NOENT, &e);
 }
 
+static void an_overlay_is_an_archive_behind_the_first(void **state)
+{
+	_cleanup_(freep) char *part = xasprintf("%s/part", scratch);
+	_cleanup_(freep) char *over = xasprintf("%s/over.cpio", scratch);
+	_cleanup_(freep) char *path = xasprintf("%s/both.cpio", scratch);
+	_cleanup_(strbuf_done) struct strbuf one = STRBUF_INIT, both = STRBUF_INIT;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(file_write(part, "12345", 5, 0755, &e), &e);
+	assert_ok(initramfs_write(path, part, part, &e), &e);
+	assert_ok(initramfs_write(over, part, part, &e), &e);
+	assert_ok(file_read(path, 1 << 20, &one, &e), &e);
+	assert_ok(initramfs_overlay(path, over, &e), &e);
+	assert_ok(file_read(path, 1 << 20, &both, &e), &e);
+	assert_int_equal(one.len % 4, 0);
+	assert_int_equal(both.len, 2 * one.len);
+	assert_memory_equal(both.s, one.s, one.len);
+	assert_memory_equal(both.s + one.len, one.s, one.len);
+	assert_err(initramfs_overlay(path, "/nonexistent/over", &e), ERR_NOENT, &e);
+	assert_err(initramfs_overlay("/dev/full", over, &e), ERR_NOSPACE, &e);
+}
+
 static void a_full_disk_is_an_error(void **state)
 {
 	struct err e = { 0 };
@@ -214,6 +237,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_archive_holds_what_a_kernel_needs),
 		cmocka_unit_test(refuses_an_archive_without_its_programs),
+		cmocka_unit_test(an_overlay_is_an_archive_behind_the_first),
 		cmocka_unit_test(a_full_disk_is_an_error),
 		cmocka_unit_test(the_command_line_says_how_time_is_counted),
 		cmocka_unit_test(qmp_tells_why_a_guest_ended),
