@@ -125,12 +125,12 @@ void netboot_script_done(struct netboot_script *s)
 
 static bool equal(const char *a, const char *b)
 {
-	volatile unsigned char differs = 0;
+	volatile unsigned differs = 0;
 
 	if (strlen(a) != NETBOOT_SECRET_LEN || strlen(b) != NETBOOT_SECRET_LEN)
 		return false;
 	for (size_t i = 0; i < NETBOOT_SECRET_LEN; i++)
-		differs |= (unsigned char)(a[i] ^ b[i]);
+		differs |= (unsigned)(unsigned char)a[i] ^ (unsigned)(unsigned char)b[i];
 	return !differs;
 }
 
@@ -197,6 +197,11 @@ int netboot_answer(struct db *db, const char *machine, const char *secret, int64
 	return 0;
 }
 
+static char hex_lower(char c)
+{
+	return c >= 'A' && c <= 'F' ? "abcdef"[c - 'A'] : c;
+}
+
 int netboot_mac_parse(const char *s, char ret[18], struct err *e)
 {
 	char out[18] = "";
@@ -207,7 +212,7 @@ int netboot_mac_parse(const char *s, char ret[18], struct err *e)
 		if (digit ? !isxdigit((unsigned char)s[i]) : s[i] != ':' && s[i] != '-')
 			return err_set(e, ERR_PARSE,
 				       "'%.40s' is no network address like 52:54:00:12:34:56", s);
-		out[i] = digit ? (char)tolower((unsigned char)s[i]) : ':';
+		out[i] = digit ? hex_lower(s[i]) : ':';
 	}
 	if (s[17])
 		return err_set(e, ERR_PARSE, "'%.40s' is no network address like 52:54:00:12:34:56",

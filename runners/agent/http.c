@@ -37,11 +37,12 @@
 /*
  * @line: our end of the agent's line, -1 when it is closed. @out: its bytes that the server has not
  * said to have, from number @at on; since @out_since. @from: bytes from the driver so far.
+ * @finished: the child has ended and all that it said is in @out.
  */
 struct bridge {
 	struct http_url url;
 	pid_t child;
-	bool child_gone;
+	bool child_gone, finished;
 	int child_status;
 	int line, sock;
 	bool fresh; /* nothing was asked on @sock yet */
@@ -129,18 +130,25 @@ static void child_look(struct bridge *b)
 			continue;
 		b->child_gone = true;
 		b->child_status = status;
-		/* Without room for all, the rest is lost with the line; nothing then says goodbye. */
-		line_drain(b);
-		line_close(b);
-		if (WIFSIGNALED(status)) {
-			_cleanup_(freep) char *text =
-				xasprintf("the agent died of signal %d", WTERMSIG(status));
-
-			(void)fprintf(stderr, "kperfbot-agent: %s\n", text);
-			(void)proto_fault_add(&b->out, "agent", text, NULL);
-			(void)proto_frame_add(&b->out, PROTO_BYE, NULL, 0, NULL);
-		}
 	}
+}
+
+/* The child has ended: what it left in the line, as far as there is room, and then its end. */
+static void line_finish(struct bridge *b)
+{
+	_cleanup_(freep) char *text = NULL;
+
+	line_drain(b);
+	if (b->out.len >= HOLD_MAX)
+		return;
+	line_close(b);
+	b->finished = true;
+	if (!WIFSIGNALED(b->child_status))
+		return;
+	text = xasprintf("the agent died of signal %d", WTERMSIG(b->child_status));
+	(void)fprintf(stderr, "kperfbot-agent: %s\n", text);
+	(void)proto_fault_add(&b->out, "agent", text, NULL);
+	(void)proto_frame_add(&b->out, PROTO_BYE, NULL, 0, NULL);
 }
 
 static int server_connect(struct bridge *b, struct err *e)
@@ -214,8 +222,11 @@ static int server_receive(struct bridge *b, struct http_head *ret, double end_s,
 			r = http_head_parse(b->answer.s, b->answer.len, ret, e);
 		if (r < 0)
 			return r;
-		if (r > 0 && b->answer.len >= ret->head_len + ret->body_len)
+		if (r > 0 && b->answer.len >= ret->head_len + ret->body_len) {
+			/* More than it said: where the next answer begins is anybody's guess. */
+			ret->close |= b->answer.len > ret->head_len + ret->body_len;
 			return 0;
+		}
 	}
 }
 
@@ -333,20 +344,22 @@ static void asked(struct bridge *b, int64_t from_before)
 
 static void carry(struct bridge *b)
 {
-	while (!(b->child_gone && !b->out.len)) {
+	while (!(b->finished && !b->out.len)) {
 		int64_t from = b->from;
 		struct err e = { 0 };
 		double end_s;
 		int r;
 
 		child_look(b);
+		if (b->child_gone && !b->finished)
+			line_finish(b);
+		if (b->finished && !b->out.len)
+			break;
 		if (next_due(b) > agent_now_s()) {
 			end_s = next_due(b);
 			(void)wait_for(b, -1, 0, isinf(end_s) ? agent_now_s() + 5 : end_s);
 			continue;
 		}
-		if (b->child_gone && !b->out.len)
-			break;
 		r = exchange(b, &e);
 		if (r == 0) {
 			asked(b, from);

@@ -34,8 +34,7 @@
 #define LOOP_BOOTS 3
 
 /*
- * @scripts0: how often the script was asked for before this power-on; @scripts_hello: when the agent
- * first spoke. @away_s: since when the server cannot be asked, 0 when it can; @lost_s: how long it
+ * @scripts_hello: how often the script had been asked for when the agent first spoke. @away_s: since when the server cannot be asked, 0 when it can; @lost_s: how long it
  * could not be so far: the machine had to wait too. @console_due_s: when to start the command.
  */
 struct netboot {
@@ -51,7 +50,7 @@ struct netboot {
 	pid_t console_pid;
 	int console_fd;
 	double console_due_s;
-	unsigned events, scripts0, scripts_hello;
+	unsigned events, scripts_hello;
 	bool offered, lost_lease;
 	double start_s, on_s, script_s, heard_s, stop_at_s, away_s, lost_s;
 };
@@ -71,7 +70,7 @@ static void nap(double s)
 
 static unsigned scripts(const struct netboot *n)
 {
-	return NETBOOT_SCRIPTS(n->events) - n->scripts0;
+	return NETBOOT_SCRIPTS(n->events);
 }
 
 static double first_limit_s(const struct netboot *n)
