@@ -179,15 +179,31 @@ static void add_line(json_t *facts, const char *key, const char *path)
 		(void)json_object_set_new(facts, key, json_string(line));
 }
 
+char *facts_cmdline(const char *line)
+{
+	_cleanup_(freep) char *copy = xstrdup(line);
+	struct strbuf b = STRBUF_INIT;
+	char *save = NULL;
+
+	for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+		if (strncmp(w, "kperfbot.", 9) != 0)
+			strbuf_addf(&b, "%s%s", b.len ? " " : "", w);
+	}
+	return strbuf_take(&b);
+}
+
 json_t *facts_now(json_t *missing)
 {
+	_cleanup_(freep) char *words = facts_read_line("/proc/cmdline");
+	_cleanup_(freep) char *cmdline = words ? facts_cmdline(words) : NULL;
 	_cleanup_(freep) char *taint = facts_read_line("/proc/sys/kernel/tainted");
 	const char *tmp = getenv("TMPDIR");
 	json_t *facts = json_object();
 
 	facts_machine(facts);
 	add_line(facts, "kernel", "/proc/version");
-	add_line(facts, "cmdline", "/proc/cmdline");
+	if (cmdline)
+		(void)json_object_set_new(facts, "cmdline", json_string(cmdline));
 	add_fs(facts, "tmp_fs", "/tmp");
 	add_fs(facts, "shm_fs", "/dev/shm");
 	add_fs(facts, "work_fs", tmp && *tmp == '/' ? tmp : "/tmp");

@@ -25,6 +25,9 @@ int facts_cpus(void);
 /** facts_list_count() - how many numbers a list such as "0-3,8" in the file @path has; 0 without. */
 int facts_list_count(const char *path);
 
+/** facts_cmdline() - @line without words that are other on each boot ("kperfbot.…"); to be freed. */
+char *facts_cmdline(const char *line);
+
 /**
  * facts_now() - object with what can change a measurement; the caller's.
  * @missing: names of what could not be set up, joined to it; array or NULL.

@@ -15,6 +15,18 @@
 #define CLEANUP_S      30.0
 #define CLEANUP_GONE_S 5.0
 
+/* One line of UTF-8, also where a name was cut within a character; to be freed. */
+static char *__attribute__((format(printf, 1, 2))) line(const char *fmt, ...)
+{
+	struct err e = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)err_vset(&e, ERR_LAB, fmt, ap);
+	va_end(ap);
+	return xstrdup(e.msg);
+}
+
 /* Which command it was is said where it is not the only one. */
 static void outcome_take(struct run *r, const struct proto_command *c, struct outcome *o, bool ok)
 {
@@ -23,8 +35,8 @@ static void outcome_take(struct run *r, const struct proto_command *c, struct ou
 	r->end.timed_out = o->timed_out;
 	r->end.error = o->error;
 	if (!ok && r->job->ncommands > 1)
-		r->end.failed = xasprintf("'%.80s'%s", c->argv[0],
-					  r->phase == PROTO_PHASE_SETUP ? " (set-up)" : "");
+		r->end.failed = line("'%.80s'%s", c->argv[0],
+				     r->phase == PROTO_PHASE_SETUP ? " (set-up)" : "");
 }
 
 /* The commands of one phase. Return: did all end well, and does somebody wait for the rest? */
@@ -78,11 +90,11 @@ static void cleanup(struct run *r)
 			continue;
 		if (!run_command(r, c, &o)) {
 			_cleanup_(freep) char *text =
-				xasprintf("'%.80s': %.200s, status %d, signal %d", c->argv[0],
-					  o.error	? o.error
-					  : o.timed_out ? "killed at its deadline"
-							: "failed",
-					  o.exit_status, o.signal);
+				line("'%.80s': %.200s, status %d, signal %d", c->argv[0],
+				     o.error	   ? o.error
+				     : o.timed_out ? "killed at its deadline"
+						   : "failed",
+				     o.exit_status, o.signal);
 
 			(void)json_object_set_new(r->end.facts, "clean_up_failed",
 						  json_string(text));

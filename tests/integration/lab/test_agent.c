@@ -326,7 +326,7 @@ static void programs_are_found_in_order_and_told_with_their_hash(void **state)
 static void a_program_that_is_nowhere_is_told(void **state)
 {
 	char *argv[] = { ARG("no-such-program"), NULL };
-	struct proto_command command = { .argv = argv, .copies = 3 };
+	struct proto_command commands[2], command = { .argv = argv, .copies = 3 };
 	struct shell_job j;
 	struct talk t;
 
@@ -342,6 +342,25 @@ static void a_program_that_is_nowhere_is_told(void **state)
 	talk_job(&t, &j.job);
 	assert_string_equal(t.ends[0].error, "cannot execute '/etc/passwd': Permission denied");
 	talk_done(&t);
+	/* Reasons are cut, and stay text. */
+	commands[0] = commands[1] = command;
+	commands[1].phase = PROTO_PHASE_CLEANUP;
+	j.job.commands = commands;
+	j.job.ncommands = 2;
+	for (size_t shift = 0; shift < 2; shift++) {
+		struct strbuf name = STRBUF_INIT;
+
+		strbuf_addstr(&name, shift ? "./x" : "./");
+		for (size_t i = 0; i < 150; i++)
+			strbuf_addstr(&name, "\303\274");
+		argv[0] = name.s;
+		talk_job(&t, &j.job);
+		assert_non_null(t.ends[0].error);
+		assert_non_null(t.ends[0].failed);
+		assert_non_null(json_object_get(t.ends[0].facts, "clean_up_failed"));
+		talk_done(&t);
+		strbuf_done(&name);
+	}
 }
 
 static void a_run_that_takes_its_folder_away_is_survived(void **state)

@@ -161,6 +161,19 @@ static void tells_only_facts_that_changed(void **state)
 	json_decref(changed);
 }
 
+static void the_command_line_is_without_what_is_new_on_each_boot(void **state)
+{
+	_cleanup_(freep) char *a =
+		facts_cmdline("quiet kperfbot.nonce=1-2 panic=1  kperfbot.url=x");
+	_cleanup_(freep) char *b = facts_cmdline("kperfbot.nonce=1");
+	_cleanup_(freep) char *c = facts_cmdline("");
+
+	(void)state;
+	assert_string_equal(a, "quiet panic=1");
+	assert_string_equal(b, "");
+	assert_string_equal(c, "");
+}
+
 static void reads_fields_and_chosen_words(void **state)
 {
 	_cleanup_(freep) char *path = xasprintf("%s/fields", scratch);
@@ -310,6 +323,7 @@ int main(void)
 		cmocka_unit_test(paths_with_numbers_come_in_order_of_the_numbers),
 		cmocka_unit_test(counts_lists_of_cpus),
 		cmocka_unit_test(tells_only_facts_that_changed),
+		cmocka_unit_test(the_command_line_is_without_what_is_new_on_each_boot),
 		cmocka_unit_test(reads_fields_and_chosen_words),
 		cmocka_unit_test(a_folder_in_use_is_not_rescued),
 		cmocka_unit_test(removes_a_folder_but_follows_no_link),

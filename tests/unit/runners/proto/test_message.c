@@ -22,7 +22,7 @@ static struct proto_frame frame_from(enum proto_type type, const char *text)
 }
 
 static char release[] = "6.12.0", build_id[] = "aa", nonce[] = "n1", arg0[] = "x",
-	    never[] = "never", keep0[] = "a.yaml";
+	    failed[] = "'mount' (set-up)", never[] = "never", keep0[] = "a.yaml";
 
 static void a_hello_comes_back_as_it_was(void **state)
 {
@@ -114,6 +114,10 @@ static void a_run_end_comes_back_as_it_was(void **state)
 				   .signal = 9,
 				   .timed_out = true,
 				   .wall_s = 0.25,
+				   .run_s = 0.125,
+				   .clock_jump_s = -3.5,
+				   .taint = 1u << 12,
+				   .failed = failed,
 				   .left_over = 2 };
 	struct proto_frame f;
 	struct err e = { 0 };
@@ -128,6 +132,8 @@ static void a_run_end_comes_back_as_it_was(void **state)
 	assert_true(got.timed_out);
 	assert_false(got.truncated);
 	assert_int_equal(got.left_over, 2);
+	assert_true(got.run_s == 0.125 && got.clock_jump_s == -3.5 && got.taint == 4096);
+	assert_string_equal(got.failed, "'mount' (set-up)");
 	assert_null(got.error);
 }
 
@@ -257,6 +263,7 @@ static void refuses_names_of_streams_that_are_no_plain_words(void **state)
 {
 	static const char *const bad[] = { "",	       "x",	  "file/",	 "file/../x",
 					   "file/a/b", "file/.x", "monitor/a b", "file/a\\nb" };
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 	struct err e = { 0 };
 
 	(void)state;
@@ -267,7 +274,10 @@ static void refuses_names_of_streams_that_are_no_plain_words(void **state)
 
 		assert_err(proto_stream_parse(&f, &got, &e), ERR_PARSE, &e);
 		assert_null(got.name);
+		if (!strchr(bad[i], '\\'))
+			assert_err(proto_stream_add(&b, 3, bad[i], &e), ERR_INVAL, &e);
 	}
+	assert_int_equal(b.len, 0);
 }
 
 static void a_stream_and_a_ready_come_back_as_they_were(void **state)
