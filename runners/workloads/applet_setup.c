@@ -88,7 +88,7 @@ int applet_make_folder(int argc, char **argv)
 
 	if (argc != 2 || !argv[1][0] || strlen(argv[1]) >= sizeof(path))
 		return APPLET_USAGE;
-	strcpy(path, argv[1]);
+	memcpy(path, argv[1], strlen(argv[1]) + 1);
 	for (char *p = path + 1; *p; p++) {
 		if (*p != '/')
 			continue;

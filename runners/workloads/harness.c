@@ -278,6 +278,11 @@ static void *helper_thread(void *arg)
 	return NULL;
 }
 
+bool wis_threads(void)
+{
+	return run.threads;
+}
+
 void wis_helper(void (*fn)(void *), void *arg)
 {
 	pid_t self = getpid(), pid;

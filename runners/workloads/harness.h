@@ -39,6 +39,9 @@ int wis_main(const struct wis_test *t, bool threads, int argc, char **argv);
  */
 void wis_helper(void (*fn)(void *arg), void *arg);
 
+/** wis_threads() - are the tasks of this run threads of one process? */
+bool wis_threads(void);
+
 /** die() - say on stderr what could not be done and end the process with status 1; %m is errno. */
 void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 

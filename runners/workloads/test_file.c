@@ -231,8 +231,10 @@ void setup_poll2(unsigned tasks)
 	struct rlimit lim;
 	rlim_t want;
 
-	(void)tasks;
 	want = (rlim_t)POLL_LIMIT * (rlim_t)(cpus > 0 ? cpus : 1);
+	/* Threads share one table, and there can be more of them than CPUs. */
+	if (wis_threads() && want < (rlim_t)POLL_LIMIT * tasks)
+		want = (rlim_t)POLL_LIMIT * tasks;
 	must(getrlimit(RLIMIT_NOFILE, &lim) == 0, "getrlimit");
 	if (lim.rlim_cur >= want)
 		return;

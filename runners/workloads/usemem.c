@@ -199,7 +199,7 @@ static void block_signal(void)
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGUSR1);
-	must(sigprocmask(SIG_BLOCK, &set, NULL) == 0, "signal mask");
+	must(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0, "signal mask");
 }
 
 int usemem_main(int argc, char **argv)
