@@ -81,6 +81,48 @@ static void a_dead_task_ends_the_run(void **state)
 	program_done(&p);
 }
 
+static void await_output(const struct program *p, off_t bytes)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	struct stat st;
+
+	for (int i = 0; i < 500 && fstat(p->out_fd, &st) == 0 && st.st_size < bytes; i++)
+		(void)nanosleep(&pause, NULL);
+}
+
+static void a_dead_helper_ends_the_run(void **state)
+{
+	pid_t tasks[2], helper;
+	struct program p;
+
+	(void)state;
+	program_start(&p, "context_switch1_processes -t 2 -s 0", -1);
+	program_await_children(p.pid, tasks, 2);
+	program_await_children(tasks[1], &helper, 1);
+	assert_int_equal(kill(helper, SIGKILL), 0);
+	program_wait(&p);
+	assert_true(WIFEXITED(p.status) && WEXITSTATUS(p.status) == 1);
+	assert_non_null(strstr(strbuf_str(&p.err), "task 1 "));
+	program_done(&p);
+}
+
+static void many_threads_have_all_their_files(void **state)
+{
+	struct program p;
+	pid_t none;
+
+	(void)state;
+	program_start(&p, "poll2_threads -t 16 -s 0", -1);
+	/* A task that cannot open its files ends the run before the first line. */
+	await_output(&p, 40);
+	assert_int_equal(program_children(p.pid, &none, 1), 0);
+	assert_int_equal(kill(p.pid, SIGTERM), 0);
+	program_wait(&p);
+	if (!WIFSIGNALED(p.status))
+		fail_msg("poll2: wait status %d: %s", p.status, strbuf_str(&p.err));
+	program_done(&p);
+}
+
 static void a_task_that_fails_ends_usemem_with_1(void **state)
 {
 	(void)state;
@@ -134,15 +176,6 @@ static size_t files_left(void)
 	n = g.gl_pathc;
 	globfree(&g);
 	return n;
-}
-
-static void await_output(const struct program *p, off_t bytes)
-{
-	const struct timespec pause = { .tv_nsec = 20000000 };
-	struct stat st;
-
-	for (int i = 0; i < 500 && fstat(p->out_fd, &st) == 0 && st.st_size < bytes; i++)
-		(void)nanosleep(&pause, NULL);
 }
 
 static void a_signal_ends_it_and_takes_the_files_away(void **state)
@@ -216,6 +249,8 @@ int main(void)
 		cmocka_unit_test(wrong_usage_ends_with_1),
 		cmocka_unit_test(names_its_suite_and_its_workloads),
 		cmocka_unit_test(a_dead_task_ends_the_run),
+		cmocka_unit_test(a_dead_helper_ends_the_run),
+		cmocka_unit_test(many_threads_have_all_their_files),
 		cmocka_unit_test(a_task_that_fails_ends_usemem_with_1),
 		cmocka_unit_test(no_task_outlives_a_killed_parent),
 		cmocka_unit_test(a_signal_ends_it_and_takes_the_files_away),
