@@ -296,31 +296,15 @@ static void guest_stop(struct guest *g)
 	g->pid = -1;
 }
 
-static void panic_blame(struct guest *g)
-{
-	const char *panic = g->console.signs[CONSOLE_PANIC];
-	const char *oops = g->console.signs[CONSOLE_OOPS];
-	/* "Fatal exception" alone says nothing: the oops before it does. */
-	const char *text = oops ? oops : panic;
-
-	if (strstr(panic, "Out of memory") || strstr(panic, "deadlocked on memory"))
-		result_blame(g->ret, LAB_OOM, "%s", panic);
-	else if (!g->session.hello_seen)
-		result_blame(g->ret, LAB_BOOT_PANIC, "%s", text);
-	else if (!oops && strstr(panic, "Attempted to kill init"))
-		result_blame(g->ret, LAB_AGENT, "%s", panic);
-	else
-		result_blame(g->ret, LAB_OOPS, "%s", text);
-}
-
 /* QEMU ended, or was stopped, before the session was over: why? */
 static int end_blame(struct guest *g, struct err *e)
 {
-	const char *reason = g->qmp.shutdown;
+	const char *reason = g->qmp.shutdown, *line;
+	enum lab_class told = console_class(&g->console, g->session.hello_seen, &line);
 	int status = g->exit_status;
 
 	if (g->console.signs[CONSOLE_PANIC]) {
-		panic_blame(g);
+		result_blame(g->ret, told, "%s", line);
 	} else if (!strcmp(reason, "guest-reset") || !strcmp(reason, "guest-panic")) {
 		result_blame(g->ret, g->session.hello_seen ? LAB_OOPS : LAB_BOOT_PANIC,
 			     "the guest reset itself without a message");
