@@ -57,8 +57,11 @@ int ssh_power_cycle(struct ssh_machine *s, bool *ret_done, struct err *e)
 	return 0;
 }
 
-/* Return: the boot id of who answers now, to be freed; NULL: nobody. */
-static int probe(struct ssh_machine *s, char **ret_id, struct err *e)
+/*
+ * @ret_id: the boot id of who answers now, to be freed; NULL: nobody.
+ * @ret_ours: it is the kernel that this call started.
+ */
+static int probe(struct ssh_machine *s, char **ret_id, bool *ret_ours, struct err *e)
 {
 	_cleanup_(ssh_answer_done) struct ssh_answer a = { 0 };
 	_cleanup_(freep) char *script = ssh_script_probe();
@@ -71,8 +74,11 @@ static int probe(struct ssh_machine *s, char **ret_id, struct err *e)
 		.tick = ssh_tick,
 		.arg = s,
 	};
+	_cleanup_(freep) char *nonce = NULL;
 	int r = ssh_call(&c, &a, e);
 
+	nonce = ssh_answer_word(&a, "nonce");
+	*ret_ours = nonce && !strcmp(nonce, s->q->nonce);
 	*ret_id = r == 0 && a.end == SSH_EXITED && a.status == 0 ? ssh_answer_word(&a, "boot_id")
 								 : NULL;
 	return r;
@@ -84,7 +90,8 @@ int ssh_wait_back(struct ssh_machine *s, const char *not_boot_id, double end_s, 
 	*ret = false;
 	while (!*ret && driver_now_s() < end_s && !(s->q->cancel && *s->q->cancel)) {
 		_cleanup_(freep) char *id = NULL;
-		int r = probe(s, &id, e);
+		bool ours;
+		int r = probe(s, &id, &ours, e);
 
 		if (r < 0)
 			return r;
@@ -113,12 +120,15 @@ static int reboot_by_ssh(struct ssh_machine *s, struct err *e)
 	return ssh_call(&c, &a, e);
 }
 
-/* Classes that leave a machine in a state nobody knows. */
+/* Is the machine in a state that nobody knows? */
 static bool is_needed(const struct ssh_machine *s)
 {
-	return s->boots && s->boot_id && s->start_s > 0 && !s->new_boot_id &&
-	       (lab_class_blames_kernel(s->ret->class) || s->ret->class == LAB_NET ||
-		s->ret->class == LAB_WRONG_KERNEL || s->ret->class == LAB_FAULT);
+	enum lab_class c = s->ret->class;
+
+	if (!s->boots || !s->boot_id || s->start_s <= 0 || s->new_boot_id)
+		return false;
+	return lab_class_blames_kernel(c) || c == LAB_NET || c == LAB_WRONG_KERNEL ||
+	       c == LAB_OOM || c == LAB_DISK || c == LAB_FAULT;
 }
 
 int ssh_restore(struct ssh_machine *s, struct err *e)
@@ -127,15 +137,20 @@ int ssh_restore(struct ssh_machine *s, struct err *e)
 	const char *bad = s->ret->boot_id ? s->ret->boot_id : s->boot_id;
 	double boot_s = driver_timeout_s(s->m->boot_timeout_s, BOOT_S);
 	_cleanup_(freep) char *id = NULL;
-	bool back = false;
+	bool back = false, ours = false;
 	int r;
 
 	if (!is_needed(s))
 		return 0;
+	/* Who reads this should not take a silent console for a silent kernel. */
+	if (s->m->console_command && *s->m->console_command && !s->console.head.len)
+		detail_add(s, "nothing came from the console");
 	driver_progress(s->q, LAB_STATE_RESETTING);
-	r = probe(s, &id, e);
-	if (r == 0 && id && strcmp(id, bad) != 0)
+	r = probe(s, &id, &ours, e);
+	if (r == 0 && id && !ours && strcmp(id, bad) != 0)
 		return 0;
+	if (id && ours)
+		bad = id;
 	if (r == 0 && id)
 		r = reboot_by_ssh(s, e);
 	/* With a panic it is on its way; a machine that hangs does not come by waiting. */

@@ -3,12 +3,14 @@
 # Stands in for kexec on the machine of fake_ssh.sh.
 case $* in
 -e)
+	# Late, from the test before.
+	[ "$(cat "$FAKE_DIR/run")" = "$FAKE_RUN" ] || exit 0
 	case $FAKE_MODE in
 	stays) ;;
-	goes-back) echo 22222222-02 >"$FAKE_DIR/boot_id" ;;
+	goes-back) echo "22222222-$$" >"$FAKE_DIR/boot_id" ;;
 	*)
 		cp "$FAKE_DIR/next" "$FAKE_DIR/cmdline"
-		echo 33333333-03 >"$FAKE_DIR/boot_id"
+		echo "33333333-$$" >"$FAKE_DIR/boot_id"
 		;;
 	esac
 	;;

@@ -30,6 +30,12 @@ case $script in
 	damaged) script="exec 0</dev/null; $script" ;;
 	esac
 	;;
+*"echo 1 >$FAKE_DIR/sysrq"*)
+	echo reboot >>"$FAKE_DIR/log"
+	echo 66666666-06 >"$FAKE_DIR/boot_id"
+	echo quiet >"$FAKE_DIR/cmdline"
+	exit 0
+	;;
 *--stdio*)
 	echo agent >>"$FAKE_DIR/log"
 	case $FAKE_MODE in

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 static char scratch[] = "/tmp/kperfbot-ssh-XXXXXX";
-static char key_file[64], known_hosts[64], dir[64], bin[64], path[1024];
+static char next_file[64], key_file[64], known_hosts[64], dir[64], bin[64], path[1024];
 
 static char mode_key[] = "mode", mode_value[] = "process";
 static char task_key[] = "nr_task", task_value[] = "1";
@@ -85,11 +85,16 @@ static struct lab_request request(const char *build_id)
 static int boot(const char *mode, const struct lab_machine *m, const struct lab_request *q,
 		struct lab_result *ret, struct err *e)
 {
+	static int run;
+	char number[16];
 	int r;
 
 	write_text("boot_id", "11111111-01\n");
 	write_text("cmdline", "BOOT_IMAGE=/boot/vmlinuz root=/dev/sda1 quiet panic=0\n");
 	write_text("log", "");
+	(void)snprintf(number, sizeof(number), "%d", ++run);
+	write_text("run", number);
+	(void)setenv("FAKE_RUN", number, 1);
 	(void)setenv("FAKE_MODE", mode, 1);
 	r = lab_boot(m, q, ret, e);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
@@ -273,6 +278,39 @@ static void puts_every_misfortune_into_its_class(void **state)
 	}
 }
 
+static void tells_that_the_console_was_silent(void **state)
+{
+	struct lab_machine m = machine();
+	struct lab_request q = request("aabbcc");
+	struct lab_result r;
+	struct err e = { 0 };
+
+	(void)state;
+	if (geteuid() != 0)
+		return;
+	m.boot_timeout_s = 3;
+	m.console_command = "true";
+	assert_ok(boot("later-refused", &m, &q, &r, &e), &e);
+	assert_int_equal(r.class, LAB_BOOT_HANG);
+	assert_non_null(strstr(r.detail, "; nothing came from the console"));
+	lab_result_done(&r);
+
+	/* What the console tells counts more than that nobody answers; what it told before does not. */
+	m.console_command =
+		"echo '[    1.000000] BUG: of yesterday'; while ! [ -e $FAKE_DIR/next ]; do "
+		"sleep 0.1; done; sleep 1; echo '[    0.100000] EXT4-fs error (device x)'; "
+		"sleep 60";
+	(void)unlink(next_file);
+	assert_ok(boot("later-refused", &m, &q, &r, &e), &e);
+	assert_int_equal(r.class, LAB_DISK);
+	assert_string_equal(r.detail, "EXT4-fs error (device x)");
+	/* It answered, from the kernel that failed. */
+	assert_non_null(strstr(read_text("log"), "\nreboot\n"));
+	assert_string_equal(read_text("cmdline"), "quiet\n");
+	assert_non_null(strstr(r.console, "of yesterday"));
+	lab_result_done(&r);
+}
+
 static void gives_the_kernel_the_own_command_line(void **state)
 {
 	struct lab_machine m = machine();
@@ -437,6 +475,7 @@ static int set_up(void **state)
 	(void)snprintf(key_file, sizeof(key_file), "%s/key", scratch);
 	(void)snprintf(known_hosts, sizeof(known_hosts), "%s/known_hosts", scratch);
 	(void)snprintf(dir, sizeof(dir), "%s/a dir", scratch);
+	(void)snprintf(next_file, sizeof(next_file), "%s/next", scratch);
 	(void)snprintf(bin, sizeof(bin), "%s/bin", scratch);
 	write_text("key", "not a kernel, not a key\n");
 	write_text("known_hosts", "");
@@ -469,6 +508,7 @@ int main(void)
 		cmocka_unit_test(ends_what_a_cut_run_left),
 		cmocka_unit_test(remembers_no_session_that_others_share),
 		cmocka_unit_test(puts_every_misfortune_into_its_class),
+		cmocka_unit_test(tells_that_the_console_was_silent),
 		cmocka_unit_test(gives_the_kernel_the_own_command_line),
 		cmocka_unit_test(one_boot_entry_that_was_not_taken_is_a_wrong_kernel),
 		cmocka_unit_test(stops_when_asked_to),
