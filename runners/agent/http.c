@@ -266,7 +266,10 @@ static int answer_take(struct bridge *b, const struct http_head *h, size_t sent,
 		out_drop(b, (size_t)ahead);
 		return 0;
 	}
-	if (h->status == 200 && (h->received < 0 || ahead == (int64_t)sent)) {
+	/* Some other server that is pleased with everything: our bytes are not with it. */
+	if (h->status == 200 && h->received < 0)
+		return err_set(e, ERR_IO, "the answer is not from a server of kperfbot");
+	if (h->status == 200 && ahead == (int64_t)sent) {
 		if (sent)
 			out_drop(b, sent);
 		if (h->body_len)

@@ -12,8 +12,12 @@
 #include "tests/test.h"
 #include "web/web.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -340,10 +344,10 @@ static const struct suite_param params[] = { { key_mode, val_mode },
 					     { key_task, val_task },
 					     { key_time, val_time } };
 
-static pid_t agent_start(void)
+static pid_t agent_start(int port)
 {
 	_cleanup_(freep) char *url =
-		xasprintf("http://127.0.0.1:%d/netboot/" SECRET "/stream", web_port(web));
+		xasprintf("http://127.0.0.1:%d/netboot/" SECRET "/stream", port);
 	const char *argv[] = { TEST_BIN_DIR "/kperfbot-agent",
 			       "--http",
 			       url,
@@ -416,7 +420,7 @@ static void drive(struct session *s, int cut)
 	assert_true(s->over);
 }
 
-static void talk_to_the_agent(int cut)
+static void talk_to_the_agent(int port, int cut)
 {
 	const struct lab_machine m = { .name = "net1", .driver = "netboot" };
 	const struct lab_request q = { .suite = "will-it-scale",
@@ -427,7 +431,7 @@ static void talk_to_the_agent(int cut)
 				       .nonce = "n-1" };
 	struct lab_result r = { 0 };
 	struct session s;
-	pid_t pid = agent_start();
+	pid_t pid = agent_start(port);
 	int status = -1;
 
 	session_init(&s, &m, &q, &r, false);
@@ -444,18 +448,88 @@ static void talk_to_the_agent(int cut)
 	lab_result_done(&r);
 }
 
+/* Carries bytes both ways until @limit of them went through in all, or a side closed. */
+static void carry(int a, int b, size_t limit)
+{
+	while (limit) {
+		struct pollfd p[2] = { { .fd = a, .events = POLLIN },
+				       { .fd = b, .events = POLLIN } };
+		char buf[512];
+
+		if (poll(p, 2, 15000) <= 0)
+			return;
+		for (int i = 0; i < 2 && limit; i++) {
+			size_t most = limit < sizeof(buf) ? limit : sizeof(buf);
+			ssize_t n;
+
+			if (!p[i].revents)
+				continue;
+			n = read(p[i].fd, buf, most);
+			if (n <= 0 || write(p[1 - i].fd, buf, (size_t)n) != n)
+				return;
+			limit -= (size_t)n;
+		}
+	}
+}
+
+/* One connection after the other: cut after so many bytes, or answered by something else. */
+static void spoil(int listener)
+{
+	static const size_t limits[] = { 0,    30,   150,  400,	 700,	1500,
+					 2500, 3500, 5000, 9000, 20000, 60000 };
+	static const char *const other[] = { "SSH-2.0-OpenSSH\r\n",
+					     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+					     "HTTP/1.1 502 No\r\nContent-Length: 0\r\n\r\n" };
+	const struct linger reset = { .l_onoff = 1 };
+
+	for (unsigned i = 0;; i++) {
+		int fd = accept(listener, NULL, NULL);
+		int to = client_socket();
+
+		if (i % 5 == 4)
+			(void)!write(fd, other[i / 5 % 3], strlen(other[i / 5 % 3]));
+		else if (to >= 0)
+			carry(fd, to, limits[i % ARRAY_SIZE(limits)]);
+		if (i % 2)
+			(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		(void)close(fd);
+		(void)close(to);
+	}
+}
+
+static void an_agent_bears_a_line_that_is_cut_anywhere(void **state)
+{
+	_cleanup_(closep) int listener = -1;
+	struct err e = { 0 };
+	uint16_t port;
+	pid_t pid;
+
+	(void)state;
+	assert_ok(web_listen("127.0.0.1:0", &listener, &port, &e), &e);
+	(void)fcntl(listener, F_SETFL, 0);
+	pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)signal(SIGPIPE, SIG_IGN);
+		spoil(listener);
+	}
+	talk_to_the_agent(port, -1);
+	(void)kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void an_agent_does_its_job_over_http(void **state)
 {
 	(void)state;
-	talk_to_the_agent(-1);
+	talk_to_the_agent(web_port(web), -1);
 }
 
 static void an_agent_goes_on_where_the_line_was_cut(void **state)
 {
 	(void)state;
-	talk_to_the_agent(0);
+	talk_to_the_agent(web_port(web), 0);
 	(void)offer_again(NULL);
-	talk_to_the_agent(1);
+	talk_to_the_agent(web_port(web), 1);
 }
 
 static void an_agent_ends_when_nothing_is_offered(void **state)
@@ -466,7 +540,7 @@ static void an_agent_ends_when_nothing_is_offered(void **state)
 
 	(void)state;
 	assert_ok(netboot_withdraw(pg_db(), "net1", SECRET, &e), &e);
-	pid = agent_start();
+	pid = agent_start(web_port(web));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
@@ -510,6 +584,7 @@ int main(void)
 		offer_test(who_lost_the_lease_offers_and_takes_nothing),
 		offer_test(an_agent_does_its_job_over_http),
 		offer_test(an_agent_goes_on_where_the_line_was_cut),
+		offer_test(an_agent_bears_a_line_that_is_cut_anywhere),
 		offer_test(an_agent_ends_when_nothing_is_offered),
 	};
 
