@@ -26,6 +26,7 @@ static const struct {
 	{ "driver", &machine.driver },
 	{ "accel", &machine.accel },
 	{ "append", &machine.append },
+	{ "qemu", &machine.qemu },
 	{ "workloads", &machine.workloads_path },
 	{ "agent", &machine.agent_path },
 	{ "power-on", &machine.power.on },
@@ -119,6 +120,7 @@ static void print(const struct lab_result *r)
 	(void)json_object_set_new(o, "class", json_string(lab_class_name(r->class)));
 	(void)json_object_set_new(o, "detail", json_string(r->detail ? r->detail : ""));
 	(void)json_object_set_new(o, "boot_id", json_string(r->boot_id ? r->boot_id : ""));
+	(void)json_object_set_new(o, "accel_used", json_string(r->accel_used ? r->accel_used : ""));
 	(void)json_object_set_new(o, "boot_s", seconds(r->boot_s));
 	(void)json_object_set_new(o, "setup_s", seconds(r->setup_s));
 	(void)json_object_set_new(o, "total_s", seconds(r->total_s));
