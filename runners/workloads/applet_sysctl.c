@@ -76,8 +76,12 @@ int applet_set_sysctl(int argc, char **argv)
 	    !path_of(argv[1], path, sizeof(path)) ||
 	    (at_least && !count_parse(argv[2], UINT64_MAX, &want)))
 		return APPLET_USAGE;
-	if (!read_value(path, old))
-		die("%s: %m", path);
+	/* There are values that can only be written. */
+	if (!read_value(path, old)) {
+		if (save || at_least)
+			die("%s: %m", path);
+		old[0] = '\0';
+	}
 	if (save)
 		note(save, path, old);
 	if (at_least && (!count_parse(old, UINT64_MAX, &have) || have >= want))
