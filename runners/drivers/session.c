@@ -234,6 +234,7 @@ void session_end(struct session *s)
 		return;
 	run = &s->result->runs[s->result->nruns - 1];
 	run->class = s->result->class == LAB_OK ? LAB_AGENT : s->result->class;
+	free(run->detail);
 	run->detail = s->result->detail ? xstrdup(s->result->detail) : NULL;
 	session_run_close(s);
 }
