@@ -486,6 +486,8 @@ static void finish(struct netboot *n)
 
 static int check(const struct lab_machine *m, const struct lab_request *q, struct err *e)
 {
+	struct err why = { 0 };
+
 	if (!q->build_id || !*q->build_id)
 		return err_set(e, ERR_INVAL,
 			       "no build id is given: nothing could prove which kernel ran");
@@ -500,7 +502,9 @@ static int check(const struct lab_machine *m, const struct lab_request *q, struc
 	if (!q->kernel_path || access(q->kernel_path, R_OK) < 0)
 		return err_errno(e, q->kernel_path ? errno : EINVAL, "cannot read kernel '%s'",
 				 q->kernel_path ? q->kernel_path : "");
-	return power_check(&m->power, e) < 0 ? ERR_INVAL : 0;
+	if (power_check(&m->power, &why) < 0)
+		return err_set(e, ERR_INVAL, "%s", why.msg);
+	return 0;
 }
 
 int netboot_boot(const struct lab_machine *m, const struct lab_request *q, struct lab_result *ret,
