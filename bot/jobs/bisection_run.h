@@ -71,6 +71,13 @@ int bisection_run_fresh(const struct bisection_run *b, const char *hash);
 int bisection_run_effect(struct bisection_run *b, const char *culprit, const char *parent,
 			 struct detect_result *ret, struct err *e);
 
+/**
+ * bisection_run_build_ahead() - have the builds made that are measured after @step, whichever way it
+ * turns out, so that the machine does not wait for them.
+ */
+int bisection_run_build_ahead(struct bisection_run *b, const struct bisect_step *step,
+			      struct err *e);
+
 /** bisection_run_log_step() - store the step that was open, now that it has ended. */
 int bisection_run_log_step(struct bisection_run *b, struct err *e);
 

@@ -196,6 +196,11 @@ static int decide(struct bisection_run *b, struct err *e)
 		else if (step.phase == BISECT_PHASE_VERIFY)
 			state = "verifying";
 		r = ask(b, bisection_run_hash(b, step.commit), step.boots, step.runs, e);
+		if (r > 0) {
+			int ahead = bisection_run_build_ahead(b, &step, e);
+
+			r = ahead < 0 ? ahead : r;
+		}
 		if (r > 0)
 			r = progress(b, state, e);
 		break;

@@ -265,7 +265,7 @@ static int end_without_base(struct detection *d, const char *why, struct err *e)
 	r = comparison_want(d->c->db, d->cmp.tree, d->cmp.branch, older, d->cmp.head, d->job.id,
 			    &id, e);
 	if (r == 0)
-		r = work_enqueue_id(d->c->db, "detect", "comparison", id, e);
+		r = work_enqueue_id(d->c->db, "detect", "comparison", id, 0, e);
 	text = xasprintf("%s; compared with %.12s instead", why, older);
 	return r < 0 ? r : end(d, "failed", NULL, text, e);
 }

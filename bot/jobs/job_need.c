@@ -26,23 +26,41 @@ int job_kconfig_hash(const struct job_ctx *c, const char *name, char ret[65], st
 	return r < 0 ? err_wrap(e, "kconfig '%s'", name) : 0;
 }
 
+static int want(struct job_ctx *c, const struct job *job, const char *commit, int prio,
+		int64_t *ret_build, enum build_state *ret, struct err *e)
+{
+	_cleanup_(freep) char *compiler = NULL;
+	char hash[65];
+	int r;
+
+	r = job_kconfig_hash(c, job->kconfig, hash, e);
+	if (r == 0)
+		r = build_compiler(&compiler, e);
+	if (r == 0)
+		r = build_want(c->db, commit, job->kconfig, hash, compiler, prio, ret_build, ret,
+			       e);
+	return r;
+}
+
+int need_build_ahead(struct job_ctx *c, const struct job *job, const char *commit, struct err *e)
+{
+	enum build_state state;
+	int64_t build;
+
+	return want(c, job, commit, -1, &build, &state, e);
+}
+
 int need_build(struct job_ctx *c, const struct job *job, const char *commit, int64_t *ret_build,
 	       enum need_state *ret, struct err *e)
 {
-	_cleanup_(freep) char *compiler = NULL;
 	enum build_state state = BUILD_STATE_WANTED;
-	char hash[65];
 	int r;
 
 	*ret_build = 0;
 	*ret = NEED_READY;
 	if (!job->kconfig[0])
 		return 0;
-	r = job_kconfig_hash(c, job->kconfig, hash, e);
-	if (r == 0)
-		r = build_compiler(&compiler, e);
-	if (r == 0)
-		r = build_want(c->db, commit, job->kconfig, hash, compiler, ret_build, &state, e);
+	r = want(c, job, commit, 0, ret_build, &state, e);
 	if (r < 0)
 		return r;
 	*ret = state == BUILD_STATE_OK	     ? NEED_READY

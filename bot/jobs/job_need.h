@@ -20,3 +20,6 @@ enum need_state {
  */
 int need_build(struct job_ctx *c, const struct job *job, const char *commit, int64_t *ret_build,
 	       enum need_state *ret, struct err *e);
+
+/** need_build_ahead() - ask for a build that may be needed soon: after all others. */
+int need_build_ahead(struct job_ctx *c, const struct job *job, const char *commit, struct err *e);

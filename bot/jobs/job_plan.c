@@ -43,7 +43,7 @@ static int plan_comparison(struct plan *p, const struct job *job, struct err *e)
 
 	r = comparison_want(p->c->db, p->tree, p->branch, p->old_hash, p->new_hash, job->id, &id,
 			    e);
-	return r < 0 ? r : work_enqueue_id(p->c->db, "detect", "comparison", id, e);
+	return r < 0 ? r : work_enqueue_id(p->c->db, "detect", "comparison", id, 0, e);
 }
 
 static int plan_job(struct plan *p, const char *name, struct err *e)

@@ -27,7 +27,8 @@ static enum build_state state_of(const char *s)
 }
 
 int build_want(struct db *db, const char *commit, const char *kconfig, const char *kconfig_hash,
-	       const char *compiler, int64_t *ret_id, enum build_state *ret_state, struct err *e)
+	       const char *compiler, int prio, int64_t *ret_id, enum build_state *ret_state,
+	       struct err *e)
 {
 	struct db_rows rows = { 0 };
 	int r;
@@ -39,8 +40,9 @@ int build_want(struct db *db, const char *commit, const char *kconfig, const cha
 	*ret_id = db_i64(&rows, 0, 0);
 	*ret_state = state_of(db_str(&rows, 0, 1));
 	db_rows_done(&rows);
-	return *ret_state == BUILD_STATE_WANTED ? work_enqueue_id(db, "build", "build", *ret_id, e)
-						: 0;
+	if (*ret_state != BUILD_STATE_WANTED)
+		return 0;
+	return work_enqueue_id(db, "build", "build", *ret_id, prio, e);
 }
 
 int build_get(struct db *db, int64_t id, struct build *ret, struct err *e)

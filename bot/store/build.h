@@ -28,9 +28,10 @@ struct build {
 };
 void build_done(struct build *b);
 
-/** build_want() - the row for this key, made and queued as work when there is none. */
+/** build_want() - the row for this key, made and queued as work with @prio when there is none. */
 int build_want(struct db *db, const char *commit, const char *kconfig, const char *kconfig_hash,
-	       const char *compiler, int64_t *ret_id, enum build_state *ret_state, struct err *e);
+	       const char *compiler, int prio, int64_t *ret_id, enum build_state *ret_state,
+	       struct err *e);
 
 int build_get(struct db *db, int64_t id, struct build *ret, struct err *e);
 

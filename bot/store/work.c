@@ -23,7 +23,7 @@ int work_enqueue(struct db *db, const char *kind, int prio, double delay_s, cons
 }
 
 static int enqueue_json(struct db *db, const char *kind, const char *key, json_t *value,
-			const char *name, struct err *e)
+			const char *name, int prio, struct err *e)
 {
 	_cleanup_(freep) char *dedupe = xasprintf("%s:%s", kind, name);
 	_cleanup_(json_decrefp) json_t *o = json_object();
@@ -31,21 +31,22 @@ static int enqueue_json(struct db *db, const char *kind, const char *key, json_t
 
 	(void)json_object_set_new(o, key, value);
 	payload = json_text(o);
-	return work_enqueue(db, kind, 0, 0, dedupe, payload, e);
+	return work_enqueue(db, kind, prio, 0, dedupe, payload, e);
 }
 
-int work_enqueue_id(struct db *db, const char *kind, const char *key, int64_t id, struct err *e)
+int work_enqueue_id(struct db *db, const char *kind, const char *key, int64_t id, int prio,
+		    struct err *e)
 {
 	char name[24];
 
 	(void)snprintf(name, sizeof(name), "%lld", (long long)id);
-	return enqueue_json(db, kind, key, json_integer(id), name, e);
+	return enqueue_json(db, kind, key, json_integer(id), name, prio, e);
 }
 
 int work_enqueue_name(struct db *db, const char *kind, const char *key, const char *name,
 		      struct err *e)
 {
-	return enqueue_json(db, kind, key, json_string(name), name, e);
+	return enqueue_json(db, kind, key, json_string(name), name, 0, e);
 }
 
 /* Columns id, kind, payload, fence, attempts, crashes of the first row. */

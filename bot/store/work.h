@@ -37,7 +37,8 @@ int work_enqueue(struct db *db, const char *kind, int prio, double delay_s, cons
 		 const char *payload, struct err *e);
 
 /** work_enqueue_id() - dedupe "KIND:ID", payload {"KEY": ID} with a number. */
-int work_enqueue_id(struct db *db, const char *kind, const char *key, int64_t id, struct err *e);
+int work_enqueue_id(struct db *db, const char *kind, const char *key, int64_t id, int prio,
+		    struct err *e);
 /** work_enqueue_name() - dedupe "KIND:NAME", payload {"KEY": "NAME"}. */
 int work_enqueue_name(struct db *db, const char *kind, const char *key, const char *name,
 		      struct err *e);

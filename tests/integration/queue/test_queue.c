@@ -77,7 +77,7 @@ static void helpers_make_name_and_payload(void **state)
 	char *s;
 
 	(void)state;
-	assert_ok(work_enqueue_id(pg_db(), "build", "build", INT64_MAX, &e), &e);
+	assert_ok(work_enqueue_id(pg_db(), "build", "build", INT64_MAX, 0, &e), &e);
 	assert_ok(work_enqueue_name(pg_db(), "fetch", "tree", "li\"nus", &e), &e);
 	s = queue_text("SELECT string_agg(dedupe || payload, ';' ORDER BY id) FROM work");
 	assert_string_equal(s, "build:9223372036854775807{\"build\": 9223372036854775807};"
