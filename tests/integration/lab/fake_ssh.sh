@@ -21,6 +21,7 @@ esac
 script=$(printf '%s' "$script" | sed -e "s|/proc/sys/kernel/random/boot_id|$FAKE_DIR/boot_id|g" \
 	-e "s|/proc/cmdline|$FAKE_DIR/cmdline|g" \
 	-e "s|/proc/sysrq-trigger|$FAKE_DIR/sysrq|g" -e "s|/proc/sys/kernel/sysrq|$FAKE_DIR/sysrq|g")
+# shellcheck disable=SC2016 # the script's words, not ours
 case $script in
 *'cat >"$f.part"'*)
 	echo copy >>"$FAKE_DIR/log"
