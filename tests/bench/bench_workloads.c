@@ -297,11 +297,26 @@ static double result_of(const char *test)
 	return v;
 }
 
+/*
+ * A machine of a lab does nothing else; this one may. Sessions are groups of the scheduler, and only
+ * one of its own may be preferred as a whole. Who may not do that has more noise.
+ */
+static void take_priority(void)
+{
+	int fd;
+
+	if (setsid() >= 0) {
+		fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+		(void)!write(fd, "-20", 3);
+		(void)close(fd);
+	}
+	(void)!nice(-20);
+}
+
 static void ten_runs_spread(void **state)
 {
 	(void)state;
-	/* A machine of a lab does nothing else; this one may. Who may not, has more noise. */
-	(void)!nice(-20);
+	take_priority();
 	for (size_t i = 0; i < ARRAY_SIZE(tests_measured); i++) {
 		double x[RUNS], mean = 0, var = 0;
 
