@@ -26,7 +26,8 @@ static inline __attribute__((always_inline)) void write_byte(int fd)
 		die_code(n < 0 ? (int)-n : EPIPE, "write");
 }
 
-static inline __attribute__((always_inline)) void read_byte(int fd)
+/* Return: false when nobody is left to write one. */
+static inline __attribute__((always_inline)) bool read_byte_or_end(int fd)
 {
 	char c;
 	long n;
@@ -34,8 +35,15 @@ static inline __attribute__((always_inline)) void read_byte(int fd)
 	do
 		n = raw_call(SYS_read, fd, (long)&c, 1);
 	while (n == -EINTR);
-	if (__builtin_expect(n != 1, 0))
-		die_code(n < 0 ? (int)-n : EPIPE, "read");
+	if (__builtin_expect(n < 0, 0))
+		die_code((int)-n, "read");
+	return n == 1;
+}
+
+static inline __attribute__((always_inline)) void read_byte(int fd)
+{
+	if (__builtin_expect(!read_byte_or_end(fd), 0))
+		die("read: the other side has ended");
 }
 
 /*
@@ -55,10 +63,10 @@ static void pong(void *arg)
 		(void)close(p->fd[0][1]);
 		(void)close(p->fd[1][0]);
 	}
-	for (;;) {
-		read_byte(p->fd[0][0]);
+	/* The end of its task is not the helper's to report. */
+	while (read_byte_or_end(p->fd[0][0]))
 		write_byte(p->fd[1][1]);
-	}
+	_exit(0);
 }
 
 WIS_RUN(context_switch1)

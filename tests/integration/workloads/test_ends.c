@@ -106,6 +106,21 @@ static void a_dead_helper_ends_the_run(void **state)
 	program_done(&p);
 }
 
+static void a_helper_says_nothing_about_the_end(void **state)
+{
+	struct program p[8];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
+		program_start(&p[i], "context_switch1_processes -t 8 -s 1", -1);
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
+		program_wait(&p[i]);
+		assert_int_equal(p[i].status, 0);
+		assert_string_equal(strbuf_str(&p[i].err), "");
+		program_done(&p[i]);
+	}
+}
+
 static void many_threads_have_all_their_files(void **state)
 {
 	struct program p;
@@ -250,6 +265,7 @@ int main(void)
 		cmocka_unit_test(names_its_suite_and_its_workloads),
 		cmocka_unit_test(a_dead_task_ends_the_run),
 		cmocka_unit_test(a_dead_helper_ends_the_run),
+		cmocka_unit_test(a_helper_says_nothing_about_the_end),
 		cmocka_unit_test(many_threads_have_all_their_files),
 		cmocka_unit_test(a_task_that_fails_ends_usemem_with_1),
 		cmocka_unit_test(no_task_outlives_a_killed_parent),
