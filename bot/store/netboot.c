@@ -197,24 +197,24 @@ int netboot_answer(struct db *db, const char *machine, const char *secret, int64
 	return 0;
 }
 
-static char hex_lower(char c)
-{
-	return c >= 'A' && c <= 'F' ? "abcdef"[c - 'A'] : c;
-}
-
 int netboot_mac_parse(const char *s, char ret[18], struct err *e)
 {
+	static const char upper[] = "ABCDEF", lower[] = "abcdef";
 	char out[18] = "";
+	size_t i;
 
-	for (size_t i = 0; i < 17; i++) {
-		bool digit = i % 3 != 2;
+	for (i = 0; i < 17 && s[i]; i++) {
+		const char *capital = strchr(upper, s[i]);
 
-		if (digit ? !isxdigit((unsigned char)s[i]) : s[i] != ':' && s[i] != '-')
-			return err_set(e, ERR_PARSE,
-				       "'%.40s' is no network address like 52:54:00:12:34:56", s);
-		out[i] = digit ? hex_lower(s[i]) : ':';
+		out[i] = s[i];
+		if (i % 3 == 2)
+			out[i] = ':';
+		else if (capital)
+			out[i] = lower[capital - upper];
+		if (i % 3 == 2 ? s[i] != ':' && s[i] != '-' : !isxdigit((unsigned char)s[i]))
+			break;
 	}
-	if (s[17])
+	if (i < 17 || s[17])
 		return err_set(e, ERR_PARSE, "'%.40s' is no network address like 52:54:00:12:34:56",
 			       s);
 	memcpy(ret, out, sizeof(out));

@@ -161,10 +161,12 @@ const char *lab_state_name(enum lab_state s);
  * @icount_shift: one instruction counts as 2^shift ns, 0 to 10; 0 or less: 4.
  * @qemu: program; NULL: "qemu-system-x86_64".
  * @append: more words for the kernel's command line, or NULL.
- * @boot_timeout_s: from power-on to the agent's first message; 0: 120.
+ * @boot_timeout_s: from power-on to the agent's first message; driver netboot: from the moment when the
+ *	machine asks for its script; 0: 120.
  * @silence_timeout_s: without a sign of life of the agent; it gives one every 5 s of the machine's
  *	own clock, so not under 10; 0: 60.
- * @first_byte_timeout_s: from power-on to any sign of life of the firmware; 0: 10, without KVM 30.
+ * @first_byte_timeout_s: from power-on to any sign of life of the firmware; 0: 10, without KVM 30,
+ *	driver netboot 300: servers test themselves for minutes.
  * @workloads_path, @agent_path: the static programs that go to the machine.
  * @overlay: cpio archive that is laid over the initramfs (programs of other suites, say), or NULL;
  *	drivers qemu and netboot.
