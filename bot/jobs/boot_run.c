@@ -125,12 +125,17 @@ char *boot_suite_version(const struct job *job, const struct lab_result *lab)
 	const json_t *programs = lab->nruns ? lab->runs[0].programs : NULL;
 	const struct suite *suite = suite_find(job->suite);
 	bool bundled = suite && suite_is_bundled(suite);
+	bool told = false; /* by files of the suite itself, not by what started them */
 	const json_t *p;
 	size_t i;
 	char hash[65];
 
+	json_array_foreach (programs, i, p)
+		told |= !strncmp(json_str(p, "name", ""), "suite:", 6);
 	json_array_foreach (programs, i, p) {
-		if (strstr(json_str(p, "path", ""), "kperfbot-workloads"))
+		bool ours = strstr(json_str(p, "path", ""), "kperfbot-workloads") != NULL;
+
+		if (told ? strncmp(json_str(p, "name", ""), "suite:", 6) != 0 : ours)
 			continue;
 		bundled = false;
 		strbuf_addf(&b, "%s %s\n", json_str(p, "name", ""), json_str(p, "sha256", ""));

@@ -9,6 +9,7 @@
 #include "runners/agent/tree.h"
 #include "runners/agent/workdir.h"
 
+#include <string.h>
 #include <time.h>
 
 /* Seconds for all commands of the clean-up; the second when nobody waits for us any more. */
@@ -103,6 +104,19 @@ static void cleanup(struct run *r)
 	}
 }
 
+/* Which version of the suite this is, where that cannot be told from the programs that we start. */
+static void identify(struct run *r)
+{
+	for (char **f = r->job->identify; f && *f; f++) {
+		_cleanup_(freep) char *path =
+			**f == '/' ? xstrdup(*f) : xasprintf("%s/%s", r->dir, *f);
+		const char *base = strrchr(*f, '/');
+		_cleanup_(freep) char *name = xasprintf("suite:%s", base ? base + 1 : *f);
+
+		programs_use(&r->env->programs, name, path);
+	}
+}
+
 static void commands_run(struct run *r)
 {
 	struct keep keep;
@@ -113,6 +127,7 @@ static void commands_run(struct run *r)
 	keep_init(&keep, r->dir, r->job->keep);
 	if (phase_run(r, PROTO_PHASE_SETUP)) {
 		r->spare = tree_children(&r->nspare);
+		identify(r);
 		measure(r);
 		keep_send(&keep, r->dir, r->job->output_max_bytes, &r->sink, r->end.monitors);
 	}

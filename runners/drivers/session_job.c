@@ -116,6 +116,7 @@ int session_job_send(struct session *s, const struct proto_hello *h, struct err 
 	job.dir = plan.dir;
 	job.env = plan.env;
 	job.keep = plan.keep;
+	job.identify = plan.identify;
 	job.repeat_s = plan.repeat_s;
 	job.repeat_max = plan.repeat_max;
 	job.nofile = plan.nofile;

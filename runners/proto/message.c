@@ -162,14 +162,14 @@ int proto_run_start_parse(const struct proto_frame *f, unsigned *ret_run, struct
 int proto_run_end_add(struct strbuf *out, const struct proto_run_end *m, struct err *e)
 {
 	return message_add(out, PROTO_RUN_END,
-			   json_pack("{si si si sb sb si sf ss* sO* sf sf sI sO* sO* sO* ss*}", "run",
-				     (int)m->run, "exit", m->exit_status, "signal", m->signal,
-				     "timed_out", (int)m->timed_out, "truncated", (int)m->truncated,
-				     "left_over", (int)m->left_over, "wall_s", m->wall_s, "error",
-				     m->error, "rusage", m->rusage, "run_s", m->run_s,
-				     "clock_jump_s", m->clock_jump_s, "taint", (json_int_t)m->taint,
-				     "programs", m->programs, "monitors", m->monitors, "facts",
-				     m->facts, "failed", m->failed),
+			   json_pack("{si si si sb sb si sf ss* sO* sf sf sI sO* sO* sO* ss*}",
+				     "run", (int)m->run, "exit", m->exit_status, "signal",
+				     m->signal, "timed_out", (int)m->timed_out, "truncated",
+				     (int)m->truncated, "left_over", (int)m->left_over, "wall_s",
+				     m->wall_s, "error", m->error, "rusage", m->rusage, "run_s",
+				     m->run_s, "clock_jump_s", m->clock_jump_s, "taint",
+				     (json_int_t)m->taint, "programs", m->programs, "monitors",
+				     m->monitors, "facts", m->facts, "failed", m->failed),
 			   e);
 }
 

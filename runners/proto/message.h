@@ -76,8 +76,9 @@ struct proto_command {
  * @path: folder where programs without a slash are looked for first; NULL: the bundled ones only,
  *	then PATH.
  * @dir: working directory; NULL: an empty one for each run, removed after it.
- * @env, @keep, @monitors: NULL-terminated or NULL; "KEY=value", files in the working directory to
- *	send as streams "file/NAME", names of monitors to send as streams "monitor/NAME".
+ * @env, @keep, @identify, @monitors: NULL-terminated or NULL; "KEY=value"; files in the working
+ *	directory to send as streams "file/NAME"; files to tell among the programs as "suite:NAME"; names
+ *	of monitors to send as streams "monitor/NAME".
  * @monitor_interval_s: between samples.
  * @repeat_s, @repeat_max: as in struct suite_plan.
  * @nofile: RLIMIT_NOFILE to ask for; 0 leaves it.
@@ -94,7 +95,7 @@ struct proto_job {
 	bool owned;
 	json_t *settings;
 	char *path, *dir;
-	char **env, **keep, **monitors;
+	char **env, **keep, **identify, **monitors;
 	double monitor_interval_s;
 	double repeat_s;
 	unsigned repeat_max, nofile;

@@ -42,17 +42,17 @@ int proto_job_add(struct strbuf *out, const struct proto_job *m, struct err *e)
 		if (json_array_append_new(commands, command_pack(&m->commands[i])) < 0)
 			return err_set(e, ERR_INVAL, "argument of command %zu is not UTF-8", i);
 	}
-	return message_add(out, PROTO_JOB,
-			   json_pack("{sO si sf sI sb sb sO* ss* ss* so so so sf sf si si}",
-				     "commands", commands, "runs", (int)m->runs, "deadline_s",
-				     m->deadline_s, "output_max_bytes",
-				     (json_int_t)m->output_max_bytes, "aslr", (int)m->aslr, "owned",
-				     (int)m->owned, "settings", m->settings, "path", m->path, "dir",
-				     m->dir, "env", list_pack(m->env), "keep", list_pack(m->keep),
-				     "monitors", list_pack(m->monitors), "monitor_interval_s",
-				     m->monitor_interval_s, "repeat_s", m->repeat_s, "repeat_max",
-				     (int)m->repeat_max, "nofile", (int)m->nofile),
-			   e);
+	return message_add(
+		out, PROTO_JOB,
+		json_pack("{sO si sf sI sb sb sO* ss* ss* so so so so sf sf si si}", "commands",
+			  commands, "runs", (int)m->runs, "deadline_s", m->deadline_s,
+			  "output_max_bytes", (json_int_t)m->output_max_bytes, "aslr", (int)m->aslr,
+			  "owned", (int)m->owned, "settings", m->settings, "path", m->path, "dir",
+			  m->dir, "env", list_pack(m->env), "keep", list_pack(m->keep), "identify",
+			  list_pack(m->identify), "monitors", list_pack(m->monitors),
+			  "monitor_interval_s", m->monitor_interval_s, "repeat_s", m->repeat_s,
+			  "repeat_max", (int)m->repeat_max, "nofile", (int)m->nofile),
+		e);
 }
 
 static int parse_phase(const char *name, enum proto_phase *ret, struct err *e)
@@ -132,6 +132,7 @@ int proto_job_parse(const struct proto_frame *f, struct proto_job *ret, struct e
 	    (r = message_string(j, "dir", false, &m.dir, e)) < 0 ||
 	    (r = message_list(j, "env", PROTO_ARGS_MAX, &m.env, e)) < 0 ||
 	    (r = message_list(j, "keep", PROTO_STREAM_MAX, &m.keep, e)) < 0 ||
+	    (r = message_list(j, "identify", PROTO_STREAM_MAX, &m.identify, e)) < 0 ||
 	    (r = message_list(j, "monitors", PROTO_STREAM_MAX, &m.monitors, e)) < 0 ||
 	    (r = message_seconds(j, "monitor_interval_s", &m.monitor_interval_s, e)) < 0 ||
 	    (r = message_seconds(j, "repeat_s", &m.repeat_s, e)) < 0 ||
@@ -155,6 +156,7 @@ void proto_job_done(struct proto_job *m)
 	free(m->dir);
 	message_list_free(m->env);
 	message_list_free(m->keep);
+	message_list_free(m->identify);
 	message_list_free(m->monitors);
 	memset(m, 0, sizeof(*m));
 }

@@ -114,6 +114,10 @@ void suite_plan_env(struct suite_plan *plan, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void suite_plan_keep(struct suite_plan *plan, const char *file);
 
+/** suite_plan_identify() - append a file that tells which version of the suite this is. */
+void suite_plan_identify(struct suite_plan *plan, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /**
  * suite_plan_tool() - append a command whose program is @tool in the folder of the suite that the
  * operator gave, or on the machine's PATH; @fmt gives its arguments, split at blanks.

@@ -87,6 +87,17 @@ void suite_plan_env(struct suite_plan *plan, const char *fmt, ...)
 	list_add(&plan->env, strbuf_take(&b));
 }
 
+void suite_plan_identify(struct suite_plan *plan, const char *fmt, ...)
+{
+	struct strbuf b = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	list_add(&plan->identify, strbuf_take(&b));
+}
+
 void suite_plan_keep(struct suite_plan *plan, const char *file)
 {
 	list_add(&plan->keep, xstrdup(file));
@@ -111,6 +122,7 @@ void suite_plan_done(struct suite_plan *plan)
 	free(plan->commands);
 	list_free(plan->env);
 	list_free(plan->keep);
+	list_free(plan->identify);
 	free(plan->dir);
 	*plan = (struct suite_plan){ 0 };
 }

@@ -77,6 +77,8 @@ struct suite_command {
  * @env: "KEY=value" for all commands, NULL-terminated or NULL; owned.
  * @dir: working directory, NULL: an empty one of the run's own; owned.
  * @keep: files in the working directory that are kept as raw output, NULL-terminated or NULL; owned.
+ * @identify: files that tell which version of the suite this is, by path or in the working directory;
+ *	NULL-terminated or NULL: the programs that run do; owned.
  * @deadline_s: seconds after which all of it together is given up.
  * @tasks: parallel tasks that nr_task came to.
  * @repeat_s: the commands of PHASE_RUN are repeated as long as less than this has passed; 0: once.
@@ -91,6 +93,7 @@ struct suite_plan {
 	char **env;
 	char *dir;
 	char **keep;
+	char **identify;
 	double deadline_s;
 	unsigned tasks;
 	double repeat_s;

@@ -39,6 +39,8 @@ void vms_plan_upstream(const struct vms_case *c, const struct suite_param *param
 		       struct suite_plan *plan)
 {
 	plan->dir = xstrdup(m->path);
+	suite_plan_identify(plan, "case-%s", c->name);
+	suite_plan_identify(plan, "usemem");
 	suite_plan_env(plan, "nr_task=%u", z->tasks);
 	suite_plan_env(plan, "runtime=%u", runtime);
 	if (z->unit_given)

@@ -156,8 +156,10 @@ static int wis_plan(const struct suite *s, const char *test, const struct suite_
 	 * The unmodified programs flush nothing before they exit, and malloc1_threads does not exit
 	 * always: a terminal has them print line by line, and behind the average they may be ended.
 	 */
-	if (m->path)
+	if (m->path) {
 		suite_plan_wrap(plan, "run-until average: 2");
+		suite_plan_identify(plan, "%s/%s", m->path, name);
+	}
 	/* poll2 opens 128 files in each task, and raises its own limit to 138 for each CPU. */
 	if (!strcmp(test, "poll2"))
 		plan->nofile = 138 * (plan->tasks > cpus ? plan->tasks : cpus);

@@ -321,6 +321,20 @@ static void programs_are_found_in_order_and_told_with_their_hash(void **state)
 	assert_string_equal(json_string_value(json_object_get(used, "sha256")),
 			    "58faa9b08dd73803a0074706c867ee88c4e38420bcab78944d366718a2fdf5df");
 	talk_done(&t);
+	/* What is started by others tells the version of the suite as well. */
+	j.job.identify = (char *[]){ ARG("malloc1_threads"), path, ARG("nothing"), NULL };
+	commands[0].argv = second;
+	j.job.ncommands = 1;
+	talk_job(&t, &j.job);
+	used = json_array_get(t.ends[0].programs, 0);
+	assert_string_equal(json_string_value(json_object_get(used, "name")),
+			    "suite:malloc1_threads");
+	assert_string_equal(json_string_value(json_object_get(used, "sha256")),
+			    "58faa9b08dd73803a0074706c867ee88c4e38420bcab78944d366718a2fdf5df");
+	used = json_array_get(t.ends[0].programs, 1);
+	assert_string_equal(json_string_value(json_object_get(used, "name")), "suite:nothing");
+	assert_null(json_object_get(used, "sha256"));
+	talk_done(&t);
 }
 
 static void a_program_that_is_nowhere_is_told(void **state)
