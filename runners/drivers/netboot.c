@@ -33,6 +33,9 @@
 #define CONSOLE_S  2 /* until a console command that ended is started again */
 #define LOOP_BOOTS 3
 
+/* A kernel cuts its command line at 2048 bytes, and the address of the server is at the end. */
+#define APPEND_MAX 1500
+
 /*
  * @scripts_hello: how often the script had been asked for when the agent first spoke. @away_s: since when the server cannot be asked, 0 when it can; @lost_s: how long it
  * could not be so far: the machine had to wait too. @console_due_s: when to start the command.
@@ -499,6 +502,9 @@ static int check(const struct lab_machine *m, const struct lab_request *q, struc
 		return err_set(e, ERR_INVAL, "driver 'netboot' needs a power control");
 	if (m->append && strpbrk(m->append, "\r\n"))
 		return err_set(e, ERR_INVAL, "append is more than one line");
+	if (m->append && strlen(m->append) > APPEND_MAX)
+		return err_set(e, ERR_INVAL, "append has %zu bytes, it may have %d at most",
+			       strlen(m->append), APPEND_MAX);
 	if (!q->kernel_path || access(q->kernel_path, R_OK) < 0)
 		return err_errno(e, q->kernel_path ? errno : EINVAL, "cannot read kernel '%s'",
 				 q->kernel_path ? q->kernel_path : "");

@@ -441,11 +441,13 @@ static void a_wish_to_cancel_is_heard(void **state)
 
 static void refuses_half_a_machine(void **state)
 {
+	static char longest[1502];
 	struct lab_request q = request();
 	struct lab_machine m;
 
 	(void)state;
-	for (int i = 0; i < 7; i++) {
+	memset(longest, 'x', sizeof(longest) - 1);
+	for (int i = 0; i < 8; i++) {
 		struct lab_result r;
 		struct err e = { 0 };
 
@@ -463,6 +465,8 @@ static void refuses_half_a_machine(void **state)
 			m.append = "quiet\nboot";
 		else if (i == 5)
 			q.build_id = "";
+		else if (i == 6)
+			m.append = longest;
 		else
 			m.power.ipmi_host = "192.0.2.1";
 		assert_err(lab_boot(&m, &q, &r, &e), ERR_INVAL, &e);
