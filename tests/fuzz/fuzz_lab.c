@@ -11,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct console c = { 0 };
 	struct qmp q = { 0 };
+	const char *line;
 	size_t step, len;
 	int r = 0;
 
@@ -24,7 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (r == 0)
 			r = qmp_add(&q, data + pos, n, NULL);
 	}
+	(void)console_class(&c, size % 2, &line);
 	free(console_text(&c, &len));
+	console_forget(&c);
 	console_done(&c);
 	qmp_done(&q);
 	return 0;
