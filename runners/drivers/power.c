@@ -48,6 +48,21 @@ static char *last_line(const char *s)
 	return xstrndup(s + start, end - start);
 }
 
+/* "host", "host:port", "[v6]:port" or a plain IPv6 address. free() both. */
+static void split_host(const char *s, char **ret_host, char **ret_port)
+{
+	const char *end = s[0] == '[' ? strchr(s, ']') : NULL;
+	const char *colon = strchr(end ? end : s, ':');
+
+	if (colon && !end && strchr(colon + 1, ':'))
+		colon = NULL;
+	*ret_port = xstrdup(colon ? colon + 1 : "623");
+	if (end)
+		*ret_host = xstrndup(s + 1, (size_t)(end - s) - 1);
+	else
+		*ret_host = colon ? xstrndup(s, (size_t)(colon - s)) : xstrdup(s);
+}
+
 /* Runs one action of the control: "on", "off" or "status". */
 static int control(const struct lab_power *p, const char *action, char **ret_out, struct err *e)
 {
@@ -55,38 +70,35 @@ static int control(const struct lab_power *p, const char *action, char **ret_out
 	const char *command = !strcmp(action, "on")    ? p->on
 			      : !strcmp(action, "off") ? p->off
 						       : p->status;
-	const char *port = p->ipmi_host ? strchr(p->ipmi_host, ':') : NULL;
-	_cleanup_(freep) char *host =
-		p->ipmi_host ? xstrndup(p->ipmi_host, strcspn(p->ipmi_host, ":")) : NULL;
+	_cleanup_(freep) char *host = NULL, *port = NULL;
 	_cleanup_(freep) char *line = NULL;
 	const char *shell[] = { "/bin/sh", "-c", command, NULL };
 	/*
 	 * The password stays in its file: an argument could be read by everybody. Few repeats: a
 	 * controller that does not know the question for its cipher suites costs all of them.
 	 */
-	const char *ipmi[] = { "ipmitool",
-			       "-I",
-			       "lanplus",
-			       "-R",
-			       "2",
-			       "-H",
-			       host,
-			       "-p",
-			       port ? port + 1 : "623",
-			       "-U",
-			       p->ipmi_user ? p->ipmi_user : "",
-			       "-f",
-			       p->ipmi_password_file ? p->ipmi_password_file : "/dev/null",
-			       "chassis",
-			       "power",
-			       action,
-			       NULL };
+	const char *ipmi[] = {
+		"ipmitool", "-I",
+		"lanplus",  "-R",
+		"2",	    "-H",
+		NULL,		  /* host */
+		"-p",	    NULL, /* port */
+		"-U",	    p->ipmi_user ? p->ipmi_user : "",
+		"-f",	    p->ipmi_password_file ? p->ipmi_password_file : "/dev/null",
+		"chassis",  "power",
+		action,	    NULL
+	};
 	struct child_run_opts opts = { .spawn = CHILD_OPTS_INIT,
 				       .total_s = driver_timeout_s(p->timeout_s, ACTION_S),
 				       .max_output = OUTPUT_MAX };
 	char how[64];
 	int r;
 
+	if (p->ipmi_host) {
+		split_host(p->ipmi_host, &host, &port);
+		ipmi[6] = host;
+		ipmi[8] = port;
+	}
 	opts.spawn.argv = p->ipmi_host ? ipmi : shell;
 	r = child_run(&opts, &res, e);
 	if (r < 0) {

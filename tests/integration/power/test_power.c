@@ -202,7 +202,9 @@ static void waits_for_a_slow_control(void **state)
 	(void)state;
 	put("state", "off\n");
 	p.timeout_s = 20;
-	p.on = "exec setsid -f sh -c 'sleep 0.7; echo on >state' >/dev/null 2>&1";
+	/* Out of its process group before the command ends, or it would be killed with it. */
+	p.on = "setsid sh -c 'touch begun; sleep 0.7; echo on >state' >/dev/null 2>&1 & "
+	       "while [ ! -e begun ]; do sleep 0.01; done";
 	assert_ok(power_set(&p, true, NULL, &e), &e);
 	assert_int_equal(count(notes, "power on: begins"), 1);
 }
@@ -338,6 +340,38 @@ static void the_password_is_in_no_argument(void **state)
 	assert_null(strstr(args, "swordfish"));
 }
 
+static void a_host_may_have_a_port_or_be_a_long_address(void **state)
+{
+	static const struct {
+		const char *host, *want;
+	} cases[] = {
+		{ "bmc.example.org", "-H bmc.example.org -p 623 " },
+		{ "bmc.example.org:624", "-H bmc.example.org -p 624 " },
+		{ "2001:db8::7", "-H 2001:db8::7 -p 623 " },
+		{ "[2001:db8::7]", "-H 2001:db8::7 -p 623 " },
+		{ "[2001:db8::7]:624", "-H 2001:db8::7 -p 624 " },
+	};
+	_cleanup_(freep) char *path = xasprintf("%s:%s", dir, getenv("PATH"));
+	_cleanup_(freep) char *before = xstrdup(getenv("PATH"));
+
+	(void)state;
+	put("ipmitool", "#!/bin/sh\necho \"$@\" >args; echo Chassis Power is on\n");
+	(void)setenv("PATH", path, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_(freep) char *args = NULL;
+		struct lab_power p = ipmi("secret-file");
+		struct err e = { 0 };
+		bool on = false;
+
+		p.ipmi_host = cases[i].host;
+		assert_ok(power_read(&p, &on, &e), &e);
+		args = slurp("args");
+		if (!strstr(args, cases[i].want))
+			fail_msg("%s: %s", cases[i].host, args);
+	}
+	(void)setenv("PATH", before, 1);
+}
+
 static pid_t sim_start(void)
 {
 	_cleanup_(freep) char *lan = NULL;
@@ -450,6 +484,7 @@ int main(void)
 		outlet_test(a_wish_to_cancel_leaves_it_off),
 		outlet_test(says_what_is_missing),
 		outlet_test(the_password_is_in_no_argument),
+		outlet_test(a_host_may_have_a_port_or_be_a_long_address),
 		outlet_test(ipmitool_switches_a_guest),
 		outlet_test(gives_up_on_a_silent_host),
 	};
