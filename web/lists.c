@@ -236,3 +236,35 @@ void render_bisects(struct request *q, struct html *h, const json_t *j)
 	more_link(h, q, j);
 	page_end(q, h);
 }
+
+static void machine_row(struct html *h, const json_t *m)
+{
+	html_open(h, "tr");
+	id_cell(h, "/machines/", json_str(m, "name", ""));
+	html_el(h, "td", NULL, json_str(m, "group", ""));
+	html_el(h, "td", NULL, json_str(m, "driver", ""));
+	td(h);
+	part_state(h, json_str(m, "health", ""));
+	html_close(h);
+	td(h);
+	part_state(h, json_is_true(json_object_get(m, "busy")) ? "busy" : "idle");
+	html_close(h);
+	td(h);
+	part_age(h, json_str(m, "last_seen", NULL));
+	html_close(h);
+	html_div(h, "td", "wide");
+	html_short(h, json_str(m, "note", ""), 120);
+	html_close(h);
+	html_close(h);
+}
+
+void machine_rows(struct html *h, const json_t *items)
+{
+	const json_t *m;
+	size_t i;
+
+	table_begin(h, "Machines", "Machine|Group|Driver|Health|Now|Last seen|Note");
+	json_array_foreach (items, i, m)
+		machine_row(h, m);
+	table_end(h);
+}

@@ -150,35 +150,13 @@ static void comparisons(struct html *h, const json_t *j)
 
 static void machines(struct html *h, const json_t *j)
 {
-	const json_t *list = json_object_get(j, "machines"), *m;
-	size_t i;
+	const json_t *list = json_object_get(j, "machines");
 
 	part_h2(h, "machines", "Machines");
-	if (json_array_size(list) == 0) {
+	if (json_array_size(list))
+		machine_rows(h, list);
+	else
 		part_empty(h, "No machine is known yet.");
-		return;
-	}
-	table_begin(h, "Machines", "Machine|Group|Driver|Health|Now|Last seen|Note");
-	json_array_foreach (list, i, m) {
-		html_open(h, "tr");
-		html_el(h, "td", NULL, json_str(m, "name", ""));
-		html_el(h, "td", NULL, json_str(m, "group", ""));
-		html_el(h, "td", NULL, json_str(m, "driver", ""));
-		td(h);
-		part_state(h, json_str(m, "health", ""));
-		html_close(h);
-		td(h);
-		part_state(h, json_is_true(json_object_get(m, "busy")) ? "busy" : "idle");
-		html_close(h);
-		td(h);
-		part_age(h, json_str(m, "last_seen", NULL));
-		html_close(h);
-		html_div(h, "td", "wide");
-		html_short(h, json_str(m, "note", ""), 120);
-		html_close(h);
-		html_close(h);
-	}
-	table_end(h);
 }
 
 void render_overview(struct request *q, struct html *h, const json_t *j)

@@ -59,5 +59,7 @@ void plot_bar(struct html *h, double share);
 
 /** regression_rows() - the table of a list of regressions. */
 void regression_rows(struct html *h, const json_t *items);
+/** machine_rows() - the table of a list of machines. */
+void machine_rows(struct html *h, const json_t *items);
 /** bisection_rows() - the table of a list of bisections. */
 void bisection_rows(struct html *h, const json_t *items);
