@@ -6,9 +6,11 @@
 #include "bot/db/db.h"
 #include "bot/db/migrate_internal.h"
 #include "bot/store/artefact.h"
+#include "bot/store/boot.h"
 #include "bot/store/job.h"
 #include "bot/store/machine.h"
 #include "bot/store/tree.h"
+#include "runners/suites/suite.h"
 #include "tests/pg.h"
 #include "tests/test.h"
 
@@ -344,6 +346,50 @@ static void hostile_commits_are_stored_as_text(void **state)
 	free(big);
 }
 
+enum {
+	WIDE = 5000
+};
+
+/* The default monitors give more than a thousand metrics on a real machine. */
+static void runs_with_thousands_of_metrics_are_stored(void **state)
+{
+	struct suite_metric *m = xcalloc(WIDE, sizeof(*m));
+	struct run_row run = { .class = "ok", .wall_s = 1, .run_s = 1 };
+	struct commit_row commit = { .hash = H1,
+				     .subject = "s",
+				     .author_name = "a",
+				     .author_mail = "a",
+				     .committer_name = "c",
+				     .committer_mail = "c",
+				     .message = "s" };
+	struct err e = { 0 };
+	char *sql =
+		xasprintf("INSERT INTO boot (commit, job, wanted_runs) VALUES ('" H1 "', %lld, 3) "
+			  "RETURNING id",
+			  (long long)sync_job(GOOD));
+	int64_t boot;
+
+	(void)state;
+	assert_ok(commit_insert(pg_db(), &commit, &e), &e);
+	boot = num(sql);
+	for (size_t i = 0; i < WIDE; i++)
+		m[i] = (struct suite_metric){ .name = xasprintf("interrupts.%zu", i),
+					      .unit = "1/s",
+					      .about = "a",
+					      .value = (double)i };
+	for (run.n = 1; run.n <= 2; run.n++)
+		assert_ok(run_add(pg_db(), boot, &run, m, WIDE, &e), &e);
+	assert_ok(run_add(pg_db(), boot, &run, m, WIDE - 1, &e), &e);
+	assert_int_equal(num("SELECT count(*) FROM run_metric"), 3 * WIDE - 1);
+	assert_int_equal(
+		num("SELECT count(*) FROM run_metric WHERE metric <> 'interrupts.' || value"), 0);
+	assert_int_equal(num("SELECT count(*) FROM metric_layout"), 2);
+	for (size_t i = 0; i < WIDE; i++)
+		free(m[i].name);
+	free(m);
+	free(sql);
+}
+
 #define T(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -357,6 +403,7 @@ int main(void)
 		T(the_third_fault_in_a_row_takes_a_machine_out),
 		T(trees_count_failures_and_keep_their_heads),
 		T(hostile_commits_are_stored_as_text),
+		T(runs_with_thousands_of_metrics_are_stored),
 	};
 
 	return cmocka_run_group_tests(tests, pg_start, pg_stop);

@@ -67,7 +67,7 @@ static const char *const things =
 	"INSERT INTO metric (name, unit, better, kind, headline, about) VALUES "
 	"('will-it-scale.per_process_ops', 'ops/s', 'higher', 'rate', true, 'operations a second'),"
 	"('ctx', '1/s', 'none', 'rate', false, 'context switches');\n"
-	"INSERT INTO metric_layout (metrics) VALUES (ARRAY[1, 2]);\n"
+	"INSERT INTO metric_layout (metrics, digest) VALUES (ARRAY[1, 2], '\\x01');\n"
 	"INSERT INTO comparison (tree, branch, base, head, job, state, verdict, look, rel, lo, hi, p, "
 	"evidence, finished) VALUES ('linus', 'master', '" H_BASE "', '" H_HEAD "', 1, 'done', "
 	"'regression', 4, -0.038, -0.0433, -0.0327, 1e-6, '{\"format\":\"kperfbot-verdict/1\",\"metrics\":["
