@@ -8,6 +8,7 @@
 #include "bot/base/vec.h"
 #include "bot/db/db.h"
 #include "bot/jobs/job_ctx.h"
+#include "bot/lab/movers.h"
 #include "bot/mail/recipients.h"
 #include "bot/mail/trailers.h"
 #include "bot/store/comparison.h"
@@ -53,6 +54,49 @@ static json_t *metric_json(const char *name, const char *unit, const char *bette
 }
 
 /* Headline and side metrics of parent and culprit, from the boots made to verify. */
+static struct mover_side side_of(const struct db_rows *rows, int row, int col)
+{
+	return (struct mover_side){ .mean = db_f64(rows, row, col),
+				    .sd = db_f64(rows, row, col + 1),
+				    .n = (int)db_i64(rows, row, col + 2) };
+}
+
+static int row_of(const struct db_rows *rows, const char *name)
+{
+	int i = 0;
+
+	while (i < rows->n && strcmp(db_str(rows, i, 0), name) != 0)
+		i++;
+	return i;
+}
+
+/* The other metrics that say something new, the largest change first. */
+static void add_movers(struct source *s, const struct db_rows *rows, json_t *list)
+{
+	_cleanup_(freep) struct mover *m = xcalloc((size_t)rows->n + 1, sizeof(*m));
+	size_t n = 0;
+	size_t worth;
+
+	for (int i = 0; i < rows->n; i++)
+		if (strcmp(db_str(rows, i, 0), s->reg->metric) != 0)
+			m[n++] = (struct mover){ .name = db_str(rows, i, 0),
+						 .base = side_of(rows, i, 3),
+						 .head = side_of(rows, i, 6) };
+	worth = movers_pick(m, n, s->reg->rel);
+	for (size_t i = 0; i < worth; i++) {
+		int row = row_of(rows, m[i].name);
+		json_t *o = json_object();
+
+		json_set_str(o, "name", m[i].name);
+		json_set_str(o, "unit", db_str(rows, row, 1));
+		if (isfinite(m[i].rel))
+			json_set_f64(o, "rel", m[i].rel);
+		set_new(o, "base", side_json(rows, row, 3));
+		set_new(o, "head", side_json(rows, row, 6));
+		(void)json_array_append_new(list, o);
+	}
+}
+
 static int add_metrics(struct source *s, struct err *e)
 {
 	json_t *effect = json_object();
@@ -68,26 +112,16 @@ static int add_metrics(struct source *s, struct err *e)
 	json_set_f64(effect, "level", s->reg->level);
 	r = db_run(s->c->db, SQL_RUN_SIDES, &rows, e, "isss", s->job.id, s->reg->parent,
 		   s->reg->culprit, s->bisection[0] ? s->bisection : NULL);
+	if (r == 0)
+		add_movers(s, &rows, list);
 	for (int i = 0; r == 0 && i < rows.n; i++) {
-		double base = db_f64(&rows, i, 3);
-		json_t *o;
-
-		if (!strcmp(db_str(&rows, i, 0), s->reg->metric)) {
-			set_new(effect, "base", side_json(&rows, i, 3));
-			set_new(effect, "head", side_json(&rows, i, 6));
-			set_new(s->out, "metric",
-				metric_json(s->reg->metric, db_str(&rows, i, 1),
-					    s->reg->rel < 0 ? "higher" : "lower"));
+		if (strcmp(db_str(&rows, i, 0), s->reg->metric) != 0)
 			continue;
-		}
-		o = json_object();
-		json_set_str(o, "name", db_str(&rows, i, 0));
-		json_set_str(o, "unit", db_str(&rows, i, 1));
-		if (base != 0)
-			json_set_f64(o, "rel", db_f64(&rows, i, 6) / base - 1);
-		set_new(o, "base", side_json(&rows, i, 3));
-		set_new(o, "head", side_json(&rows, i, 6));
-		(void)json_array_append_new(list, o);
+		set_new(effect, "base", side_json(&rows, i, 3));
+		set_new(effect, "head", side_json(&rows, i, 6));
+		set_new(s->out, "metric",
+			metric_json(s->reg->metric, db_str(&rows, i, 1),
+				    s->reg->rel < 0 ? "higher" : "lower"));
 	}
 	json_set_i64(s->out, "metric_count", rows.n);
 	db_rows_done(&rows);
