@@ -267,7 +267,7 @@ static int order_check(struct db *db, const char *name, int64_t *ret_boot, struc
 
 	r = control_hurry(db, name, ret_boot, e);
 	if (r == 0 && !*ret_boot)
-		r = control_order(db, name, "", 0, 10, "check", ret_boot, e);
+		r = control_order(db, name, "", 0, 10, "asked", ret_boot, e);
 	if (r == 0)
 		r = db_exec(db, "NOTIFY work", e);
 	return r;

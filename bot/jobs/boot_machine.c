@@ -230,6 +230,6 @@ int boot_machine_needs_control(struct job_ctx *c, struct err *e)
 		return 1;
 	r = machine_get(c->db, c->machine, &m, e);
 	if (r == 0)
-		r = machine_unproven(c->db, c->machine, &unproven, e);
+		r = machine_unproven(c->db, c->machine, lab_unsure_classes(), &unproven, e);
 	return r < 0 ? r : unproven > 0 || strcmp(m.health, "good") != 0;
 }

@@ -13,9 +13,11 @@
 #include "bot/store/machine.h"
 #include "bot/store/tree.h"
 #include "bot/store/work.h"
+#include "runners/drivers/driver.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
@@ -48,6 +50,9 @@ const char *role_names(void)
  * this time is not said to have lost it.
  */
 #define LOST_GRACE_S 1
+
+/* A machine that was not looked after for so many rounds is taken to be out of anyone's configuration. */
+#define AWAY_ROUNDS 10
 
 /*
  * A worker under way. @machine: index of the held machine, -1 for none. @lost_at: boot time at
@@ -305,16 +310,27 @@ static void on_stop(void *arg)
 		loop_exit(r->loop, 0);
 }
 
+static double round_s(const struct runner *r)
+{
+	return 12 * r->poll_s;
+}
+
 /* Now and then: control builds that are due on machines that stand idle, work that a drained one holds. */
 static void on_round(void *arg)
 {
 	struct runner *r = arg;
+	double move_s = config_f64(r->config, "kperfbot", NULL, "move-after");
 	struct err e = { 0 };
-	int rc;
+	int rc = 0;
 
 	if (r->stopping)
 		return;
-	rc = machine_repin(r->db, config_f64(r->config, "kperfbot", NULL, "move-after"), &e);
+	for (int i = 0; rc == 0 && r->machines[i]; i++)
+		rc = machine_look_after(r->db, r->machines[i],
+					config_f64(r->config, "machine", r->machines[i], "recheck"),
+					lab_unsure_classes(), &e);
+	if (rc == 0)
+		rc = machine_repin(r->db, move_s, fmax(move_s, AWAY_ROUNDS * round_s(r)), &e);
 	for (int i = 0; rc == 0 && r->machines[i]; i++)
 		rc = control_due(r->db, r->machines[i],
 				 config_f64(r->config, "machine", r->machines[i], "check-every"),
@@ -416,7 +432,7 @@ static int add_sources(struct runner *r, struct err *e)
 	if (rc == 0)
 		rc = loop_every(r->loop, r->lease_s / 3, on_heartbeat, r, e);
 	if (rc == 0 && r->machines)
-		rc = loop_every(r->loop, 12 * r->poll_s, on_round, r, e);
+		rc = loop_every(r->loop, round_s(r), on_round, r, e);
 	watch_notices(r);
 	return rc;
 }

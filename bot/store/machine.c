@@ -92,10 +92,21 @@ int machine_health(struct db *db, const char *machine, const char *health, const
 	return r;
 }
 
-int machine_unproven(struct db *db, const char *machine, int *ret, struct err *e)
+static char *classes_text(const char *const *classes)
 {
+	size_t n = 0;
+
+	while (classes[n])
+		n++;
+	return db_text_array(classes, n);
+}
+
+int machine_unproven(struct db *db, const char *machine, const char *const *unsure, int *ret,
+		     struct err *e)
+{
+	_cleanup_(freep) char *classes = classes_text(unsure);
 	struct db_rows rows = { 0 };
-	int r = db_run_one(db, SQL_MACHINE_UNPROVEN, &rows, e, "s", machine);
+	int r = db_run_one(db, SQL_MACHINE_UNPROVEN, &rows, e, "ss", machine, classes);
 
 	if (r < 0)
 		return r;
@@ -110,9 +121,30 @@ int machine_state(struct db *db, const char *machine, const char *state, int64_t
 	return db_run(db, SQL_MACHINE_STATE, NULL, e, "ssi", machine, state, fence);
 }
 
-int machine_repin(struct db *db, double after_s, struct err *e)
+int machine_repin(struct db *db, double after_s, double away_s, struct err *e)
 {
-	return db_run(db, SQL_MACHINE_REPIN, NULL, e, "d", after_s);
+	return db_run(db, SQL_MACHINE_REPIN, NULL, e, "dd", after_s, away_s);
+}
+
+int machine_look_after(struct db *db, const char *machine, double recheck_s,
+		       const char *const *unsure, struct err *e)
+{
+	_cleanup_(freep) char *classes = classes_text(unsure);
+	struct db_rows rows = { 0 };
+	bool good;
+	int n;
+	int r;
+
+	r = db_run(db, SQL_MACHINE_OVERLOOKED, &rows, e, "sds", machine, recheck_s, classes);
+	if (r < 0)
+		return r;
+	n = rows.n;
+	good = n && db_bool(&rows, 0, 0);
+	db_rows_done(&rows);
+	if (!n)
+		return 0;
+	return control_order(db, machine, "", good ? 0 : recheck_s, good ? 0 : 10,
+			     good ? "failure" : "check", NULL, e);
 }
 
 int control_keep(struct db *db, int64_t boot, struct err *e)

@@ -57,15 +57,30 @@ int machine_outcome(struct db *db, const char *machine, enum machine_outcome o, 
 int machine_health(struct db *db, const char *machine, const char *health, const char *by,
 		   const char *why, const char *event, bool checked, struct err *e);
 
-/** machine_unproven() - failures in a row that kernel or machine may have brought about. */
-int machine_unproven(struct db *db, const char *machine, int *ret, struct err *e);
+/**
+ * machine_unproven() - boots there that failed with one of the classes @unsure (NULL-terminated), and no
+ * good boot has shown since that the machine was not why.
+ */
+int machine_unproven(struct db *db, const char *machine, const char *const *unsure, int *ret,
+		     struct err *e);
 
 /** machine_state() - what its boot does now; nothing happens when the fence is an old one. */
 int machine_state(struct db *db, const char *machine, const char *state, int64_t fence,
 		  struct err *e);
 
-/** machine_repin() - move what waits for machines that are drained since @after_s. */
-int machine_repin(struct db *db, double after_s, struct err *e);
+/**
+ * machine_repin() - move what waits for machines that are drained since @after_s, that no role lab has
+ * looked after for @away_s, or that are of another group now.
+ */
+int machine_repin(struct db *db, double after_s, double away_s, struct err *e);
+
+/**
+ * machine_look_after() - a sign of life, and what would wait for ever otherwise: the control build for a
+ * machine that is drained or has unproven failures (classes @unsure) while none is wanted, after @recheck_s;
+ * without a control build it is tried again with whatever comes.
+ */
+int machine_look_after(struct db *db, const char *machine, double recheck_s,
+		       const char *const *unsure, struct err *e);
 
 /** control_keep() - boot @boot was good: is there no control build yet, it is that one. */
 int control_keep(struct db *db, int64_t boot, struct err *e);
@@ -73,7 +88,8 @@ int control_keep(struct db *db, int64_t boot, struct err *e);
 /**
  * control_order() - want the control build on @machine, in @delay_s.
  * @kconfig: the one to prefer; "" any.
- * @reason: "failure": not needed any more once another build has booted; "check": in any case.
+ * @reason: "failure": not needed any more once another build has booted; "check": in any case, but not in
+ * maintenance; "asked": by a person, there too.
  * @ret_boot: 0 when the group has none yet, or one is wanted already; may be NULL.
  */
 int control_order(struct db *db, const char *machine, const char *kconfig, double delay_s, int prio,

@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- Boot $1 on machine $2 was good, so the machine is not why others failed there: failures of the classes $3 (text[]) by other
--- builds speak about their kernels now. Whoever wanted them looks again. Columns: boot.
+-- Boot $1 on machine $2 was good, so the machine is not why others failed there: failures of the classes $3 (text[]) speak about
+-- their kernels now; one of its own build as well, which at least does not fail each time. Whoever wanted them looks again. Columns: boot.
 WITH proven AS (
 	UPDATE boot SET control_boot = $1::bigint
 	WHERE machine = $2 AND state = 'failed' AND class = ANY ($3::text[]) AND control_boot IS NULL AND NOT excluded
-		AND build IS DISTINCT FROM (SELECT build FROM boot WHERE id = $1::bigint)
 	RETURNING id, comparison, bisection
 ), wake AS (
 	INSERT INTO work (kind, dedupe, payload)

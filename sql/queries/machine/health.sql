@@ -8,7 +8,7 @@ WITH old AS (
 ), done AS (
 	UPDATE machine SET health = $2, note = CASE WHEN $2 = 'good' THEN NULL ELSE $4 END,
 		drained_by = CASE WHEN $2 = 'good' THEN NULL ELSE $3 END,
-		drained_at = CASE WHEN $2 = 'good' THEN NULL ELSE now() END,
+		drained_at = CASE WHEN $2 = 'good' THEN NULL WHEN $2 = old.health THEN coalesce(drained_at, now()) ELSE now() END,
 		faults = 0, unproven = CASE WHEN $2 = 'good' THEN 0 ELSE unproven END,
 		last_check = CASE WHEN $6::boolean THEN now() ELSE last_check END,
 		boots_since_check = CASE WHEN $6::boolean THEN 0 ELSE boots_since_check END

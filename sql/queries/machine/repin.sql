@@ -1,16 +1,25 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- Comparisons and bisections whose machine has been drained for $1 seconds go to another good machine of its group, where there
--- is one, and begin again there: base and head are never of two machines.
+-- Comparisons and bisections whose machine has been drained for $1 seconds, was looked after by no role lab for $2, or belongs to
+-- another group now, go to another good machine of their group, where there is one, and begin again there: base and head are
+-- never of two machines. What it measures right now is waited for.
 WITH gone AS (
-	SELECT name FROM machine m WHERE health IN ('quarantined', 'maintenance', 'retired')
-		AND drained_at < now() - $1::float8 * interval '1 s'
-		AND EXISTS (SELECT FROM machine o WHERE o.group_name = m.group_name AND o.health = 'good')
+	SELECT name, group_name, health IN ('quarantined', 'maintenance', 'retired') AND drained_at < now() - $1::float8 * interval '1 s'
+		OR last_seen < now() - $2::float8 * interval '1 s' AS away
+	FROM machine WHERE lease_until IS NULL OR lease_until < now()
+), stays AS (
+	SELECT name, group_name FROM machine WHERE health = 'good' AND last_seen >= now() - $2::float8 * interval '1 s'
 ), c AS (
-	UPDATE comparison SET machine = NULL, look = 0 FROM gone
-	WHERE comparison.machine = gone.name AND comparison.state = 'open' RETURNING comparison.id, gone.name
+	UPDATE comparison SET machine = NULL, look = 0 FROM gone, job
+	WHERE comparison.machine = gone.name AND comparison.state = 'open' AND job.id = comparison.job
+		AND (gone.away OR gone.group_name <> job.group_name)
+		AND EXISTS (SELECT FROM stays WHERE stays.group_name = job.group_name AND stays.name <> gone.name)
+	RETURNING comparison.id, gone.name
 ), s AS (
-	UPDATE bisection SET machine = NULL FROM gone
-	WHERE bisection.machine = gone.name AND bisection.finished IS NULL RETURNING bisection.id, gone.name
+	UPDATE bisection SET machine = NULL FROM gone, job
+	WHERE bisection.machine = gone.name AND bisection.finished IS NULL AND job.id = bisection.job
+		AND (gone.away OR gone.group_name <> job.group_name)
+		AND EXISTS (SELECT FROM stays WHERE stays.group_name = job.group_name AND stays.name <> gone.name)
+	RETURNING bisection.id, gone.name
 ), excluded AS (
 	UPDATE boot SET excluded = true FROM c
 	WHERE boot.comparison = c.id AND boot.state IN ('done', 'failed') AND boot.machine = c.name AND NOT boot.excluded

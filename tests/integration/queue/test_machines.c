@@ -18,8 +18,8 @@ static int set_up(void **state)
 	(void)queue_reset(state);
 	pg_exec("TRUNCATE machine, tree, commit, job, comparison, bisection, boot, run, control, "
 		"machine_event, build CASCADE");
-	pg_exec("INSERT INTO machine (name, group_name, driver) VALUES ('m1', 'g', 'qemu'), "
-		"('m2', 'g', 'qemu'), ('other', 'h', 'qemu')");
+	pg_exec("INSERT INTO machine (name, group_name, driver, last_seen) SELECT name, g, 'qemu', now() "
+		"FROM (VALUES ('m1', 'g'), ('m2', 'g'), ('other', 'h')) m (name, g)");
 	pg_exec("INSERT INTO tree (name, url) VALUES ('t', 'u')");
 	pg_exec("INSERT INTO commit SELECT repeat(d, 40), '{}', 's', 'a', 'a@example.org', now(), "
 		"'a', 'a@example.org', now(), 'm' FROM unnest(ARRAY['a', 'b']) d");
@@ -309,15 +309,297 @@ static void what_a_drained_machine_holds_begins_again_on_another(void **state)
 		machine_health(pg_db(), "m1", "maintenance", "joe", "new disk", "drain", false, &e),
 		&e);
 	assert_int_equal(claim(pg_db(), "m2", NULL), 0);
-	assert_ok(machine_repin(pg_db(), 600, &e), &e);
+	assert_ok(machine_repin(pg_db(), 600, 600, &e), &e);
 	assert_int_equal(claim(pg_db(), "m2", NULL), 0);
 	pg_exec("UPDATE machine SET drained_at = now() - interval '20 min' WHERE name = 'm1'");
-	assert_ok(machine_repin(pg_db(), 600, &e), &e);
+	assert_ok(machine_repin(pg_db(), 600, 600, &e), &e);
 	assert_int_equal(queue_num("SELECT count(*) FROM boot WHERE excluded"), 1);
 	assert_true(claim(pg_db(), "m2", NULL) > 0);
 	assert_int_equal(queue_num("SELECT count(*) FROM comparison WHERE machine = 'm2'"), 1);
 	assert_err(machine_health(pg_db(), "m9", "good", "joe", "?", "undrain", false, &e),
 		   ERR_NOENT, &e);
+}
+
+/* How many boots of comparison @c count as failures of which nobody knows yet whose they are. */
+static int count_unproven(int64_t c)
+{
+	struct boot_brief *b;
+	struct err e = { 0 };
+	int found = 0;
+	size_t n;
+
+	assert_ok(boot_of_comparison(pg_db(), c, unsure, &b, &n, &e), &e);
+	for (size_t i = 0; i < n; i++)
+		found += b[i].unproven;
+	free(b);
+	return found;
+}
+
+static void a_failure_is_settled_by_the_next_good_boot_of_its_own_build_too(void **state)
+{
+	struct err e = { 0 };
+	int64_t c;
+	int n = 9;
+
+	(void)state;
+	order('a', add_comparison(1));
+	(void)run_boot("m1", "ok");
+	c = add_comparison(2);
+	order('b', c);
+	order('b', c);
+	(void)run_boot("m1", "hang");
+	assert_int_equal(count_unproven(c), 1);
+	assert_ok(machine_unproven(pg_db(), "m1", unsure, &n, &e), &e);
+	assert_int_equal(n, 1);
+	(void)run_boot("m1", "ok");
+	assert_int_equal(count_unproven(c), 0);
+	assert_ok(machine_unproven(pg_db(), "m1", unsure, &n, &e), &e);
+	assert_int_equal(n, 0);
+}
+
+static void failures_stay_unproven_when_a_person_calls_the_machine_good(void **state)
+{
+	struct err e = { 0 };
+	int n = 9;
+
+	(void)state;
+	order('a', add_comparison(1));
+	(void)run_boot("m1", "ok");
+	order('b', add_comparison(2));
+	(void)run_boot("m1", "hang");
+	assert_ok(machine_health(pg_db(), "m1", "good", "joe", "it is", "undrain", false, &e), &e);
+	assert_ok(machine_unproven(pg_db(), "m1", unsure, &n, &e), &e);
+	assert_int_equal(n, 1);
+}
+
+static void drained_long_ago(const char *machine)
+{
+	char sql[160];
+
+	(void)snprintf(
+		sql, sizeof(sql),
+		"UPDATE machine SET drained_at = now() - interval '20 min' WHERE name = '%s'",
+		machine);
+	pg_exec(sql);
+}
+
+static void a_comparison_does_not_move_while_its_machine_still_measures_it(void **state)
+{
+	int64_t c = add_comparison(1);
+	struct err e = { 0 };
+
+	(void)state;
+	order('a', c);
+	assert_true(claim(pg_db(), "m1", NULL) > 0);
+	assert_ok(machine_health(pg_db(), "m1", "maintenance", "joe", "disk", "drain", false, &e),
+		  &e);
+	drained_long_ago("m1");
+	assert_ok(machine_repin(pg_db(), 600, 600, &e), &e);
+	assert_int_equal(queue_num("SELECT count(*) FROM comparison WHERE machine = 'm1'"), 1);
+	pg_exec("UPDATE machine SET lease_until = NULL");
+	assert_ok(machine_repin(pg_db(), 600, 600, &e), &e);
+	assert_int_equal(queue_num("SELECT count(*) FROM comparison WHERE machine IS NULL"), 1);
+}
+
+static void a_boot_on_another_machine_than_its_comparisons_does_not_count(void **state)
+{
+	int64_t c = add_comparison(1);
+	struct work w = { 0 };
+	struct err e = { 0 };
+	struct boot_outcome o = { .class = "ok", .machine = "m1" };
+	int64_t boot;
+
+	(void)state;
+	order('a', c);
+	boot = claim(pg_db(), "m1", &w);
+	pg_exec("UPDATE comparison SET machine = 'm2'");
+	assert_ok(boot_finish(pg_db(), boot, w.fence, &o, &e), &e);
+	assert_int_equal(queue_num("SELECT count(*) FROM boot WHERE excluded"), 1);
+	work_done(&w);
+}
+
+static void what_waits_for_a_machine_that_nobody_runs_any_more_moves(void **state)
+{
+	int64_t c = add_comparison(1);
+	struct err e = { 0 };
+
+	(void)state;
+	order('a', c);
+	order('b', c);
+	(void)run_boot("m1", "ok");
+	assert_ok(machine_repin(pg_db(), 600, 600, &e), &e);
+	assert_int_equal(claim(pg_db(), "m2", NULL), 0);
+	pg_exec("UPDATE machine SET last_seen = now() - interval '20 min'");
+	/* The other may be gone as well. */
+	assert_ok(machine_repin(pg_db(), 600, 600, &e), &e);
+	assert_int_equal(claim(pg_db(), "m2", NULL), 0);
+	assert_ok(machine_look_after(pg_db(), "m2", 600, unsure, &e), &e);
+	assert_ok(machine_repin(pg_db(), 600, 600, &e), &e);
+	assert_true(claim(pg_db(), "m2", NULL) > 0);
+}
+
+static void what_waits_for_a_machine_of_another_group_moves(void **state)
+{
+	int64_t c = add_comparison(1);
+	struct err e = { 0 };
+
+	(void)state;
+	order('a', c);
+	order('b', c);
+	(void)run_boot("m1", "ok");
+	pg_exec("UPDATE machine SET group_name = 'h' WHERE name = 'm1'");
+	assert_int_equal(claim(pg_db(), "m1", NULL), 0);
+	assert_ok(machine_repin(pg_db(), 600, 600, &e), &e);
+	assert_true(claim(pg_db(), "m2", NULL) > 0);
+}
+
+static void checks_that_fail_are_counted_and_do_not_put_off_the_move(void **state)
+{
+	struct machine m = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(machine_health(pg_db(), "m1", "quarantined", "kperfbot", "x", "drain", true, &e),
+		  &e);
+	drained_long_ago("m1");
+	for (int i = 0; i < 3; i++) {
+		assert_ok(machine_health(pg_db(), "m1", "quarantined", "kperfbot", "x",
+					 i ? "check" : "drift", true, &e),
+			  &e);
+	}
+	assert_ok(machine_get(pg_db(), "m1", &m, &e), &e);
+	assert_int_equal(m.failed_checks, 3);
+	machine_done(&m);
+	assert_int_equal(queue_num("SELECT count(*) FROM machine WHERE name = 'm1' AND drained_at "
+				   "< now() - interval '10 min'"),
+			 1);
+}
+
+static void a_control_boot_asked_for_by_two_at_once_is_made_once(void **state)
+{
+	struct err e = { 0 };
+	pid_t pid;
+	int status;
+
+	(void)state;
+	order('a', add_comparison(1));
+	(void)run_boot("m1", "ok");
+	pg_exec("BEGIN");
+	assert_ok(control_order(pg_db(), "m1", "", 0, 0, "check", NULL, &e), &e);
+	pid = fork();
+	if (pid == 0) {
+		int r = control_order(queue_connect(), "m1", "", 0, 0, "failure", NULL, &e);
+
+		_exit(r < 0);
+	}
+	(void)usleep(300000);
+	pg_exec("COMMIT");
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(queue_num("SELECT count(*) FROM boot WHERE purpose = 'control'"), 1);
+}
+
+static void a_machine_in_maintenance_boots_only_what_a_person_asks_for(void **state)
+{
+	struct err e = { 0 };
+	int64_t boot = 0;
+
+	(void)state;
+	order('a', add_comparison(1));
+	(void)run_boot("m1", "ok");
+	assert_ok(control_order(pg_db(), "m1", "", 0, 10, "check", NULL, &e), &e);
+	assert_ok(machine_health(pg_db(), "m1", "maintenance", "joe", "disk", "drain", false, &e),
+		  &e);
+	assert_int_equal(claim(pg_db(), "m1", NULL), 0);
+	assert_ok(control_hurry(pg_db(), "m1", &boot, &e), &e);
+	assert_true(boot > 0);
+	assert_int_equal(claim(pg_db(), "m1", NULL), boot);
+}
+
+static void a_machine_without_control_build_stays_in_service(void **state)
+{
+	int64_t c = add_comparison(1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		order('b', c);
+	(void)run_boot("m1", "boot-panic");
+	(void)run_boot("m1", "boot-panic");
+	assert_health("m1", "good");
+	(void)run_boot("m1", "boot-panic");
+}
+
+static int64_t controls_wanted(const char *machine)
+{
+	return queue_num(
+		"SELECT count(*) FROM work WHERE dedupe = 'control:%s' AND state = 'ready'",
+		machine);
+}
+
+static void look_after(const char *machine)
+{
+	struct err e = { 0 };
+
+	assert_ok(machine_look_after(pg_db(), machine, 600, unsure, &e), &e);
+}
+
+static void a_drained_machine_whose_control_boot_was_lost_is_tried_again(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	order('a', add_comparison(1));
+	(void)run_boot("m1", "ok");
+	look_after("m1");
+	assert_int_equal(controls_wanted("m1"), 0);
+	assert_ok(machine_health(pg_db(), "m1", "maintenance", "joe", "disk", "drain", false, &e),
+		  &e);
+	look_after("m1");
+	assert_int_equal(controls_wanted("m1"), 0);
+	assert_ok(machine_health(pg_db(), "m1", "quarantined", "kperfbot", "x", "drain", true, &e),
+		  &e);
+	look_after("m1");
+	look_after("m1");
+	assert_int_equal(controls_wanted("m1"), 1);
+	assert_ok(machine_health(pg_db(), "m2", "suspect", "joe", "x", "undrain", true, &e), &e);
+	look_after("m2");
+	assert_int_equal(controls_wanted("m2"), 1);
+}
+
+static void a_drained_machine_that_has_no_control_build_gets_another_chance(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(machine_health(pg_db(), "m1", "quarantined", "kperfbot", "x", "drain", false, &e),
+		  &e);
+	look_after("m1");
+	assert_health("m1", "quarantined");
+	drained_long_ago("m1");
+	look_after("m1");
+	assert_health("m1", "good");
+	assert_int_equal(queue_num("SELECT count(*) FROM machine_event WHERE machine = 'm1' AND "
+				   "kind = 'recovered'"),
+			 1);
+}
+
+static void failures_from_before_there_was_a_control_build_are_judged_later(void **state)
+{
+	int64_t c = add_comparison(1);
+
+	(void)state;
+	order('b', c);
+	(void)run_boot("m2", "hang");
+	assert_int_equal(count_unproven(c), 0);
+	order('a', add_comparison(2));
+	(void)run_boot("m1", "ok");
+	assert_int_equal(count_unproven(c), 1);
+	look_after("m1");
+	look_after("m2");
+	assert_int_equal(controls_wanted("m1"), 0);
+	assert_int_equal(controls_wanted("m2"), 1);
+	(void)run_boot("m2", "ok");
+	assert_int_equal(count_unproven(c), 0);
 }
 
 #define T(name) cmocka_unit_test_setup(name, set_up)
@@ -332,6 +614,19 @@ int main(void)
 		T(the_control_build_is_wanted_once_and_hurried_when_asked),
 		T(a_check_is_due_after_time_and_after_boots),
 		T(what_a_drained_machine_holds_begins_again_on_another),
+		T(a_failure_is_settled_by_the_next_good_boot_of_its_own_build_too),
+		T(failures_stay_unproven_when_a_person_calls_the_machine_good),
+		T(a_comparison_does_not_move_while_its_machine_still_measures_it),
+		T(a_boot_on_another_machine_than_its_comparisons_does_not_count),
+		T(what_waits_for_a_machine_that_nobody_runs_any_more_moves),
+		T(what_waits_for_a_machine_of_another_group_moves),
+		T(checks_that_fail_are_counted_and_do_not_put_off_the_move),
+		T(a_control_boot_asked_for_by_two_at_once_is_made_once),
+		T(a_machine_in_maintenance_boots_only_what_a_person_asks_for),
+		T(a_machine_without_control_build_stays_in_service),
+		T(a_drained_machine_whose_control_boot_was_lost_is_tried_again),
+		T(a_drained_machine_that_has_no_control_build_gets_another_chance),
+		T(failures_from_before_there_was_a_control_build_are_judged_later),
 	};
 
 	return cmocka_run_group_tests(tests, pg_start, pg_stop);
