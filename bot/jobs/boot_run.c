@@ -104,6 +104,7 @@ int boot_run_read(struct job_ctx *c, const struct job *job, const struct lab_res
 				     .exit_status = run->exit_status,
 				     .wall_s = isfinite(run->wall_s) ? run->wall_s : 0,
 				     .run_s = run->run_s,
+				     .host_s = run->host_s,
 				     .about = ret->about };
 	r = store_files(c, run, ret, e);
 	if (r < 0 || run->class != LAB_OK)

@@ -165,9 +165,9 @@ int run_add(struct db *db, int64_t boot, const struct run_row *run,
 	int64_t id;
 	int r;
 
-	r = db_run_one(db, SQL_RUN_INSERT, &rows, e, "iisssidds", boot, (int64_t)run->n, run->class,
-		       run->detail, run->raw, (int64_t)run->exit_status, run->wall_s, run->run_s,
-		       run->about);
+	r = db_run_one(db, SQL_RUN_INSERT, &rows, e, "iisssiddsd", boot, (int64_t)run->n,
+		       run->class, run->detail, run->raw, (int64_t)run->exit_status, run->wall_s,
+		       run->run_s, run->about, run->host_s);
 	if (r < 0)
 		return r;
 	id = db_i64(&rows, 0, 0);

@@ -80,7 +80,7 @@ struct run_file {
 
 /**
  * struct run_row - one run of a boot.
- * @raw: artefact or NULL. @about: JSON or NULL. @run_s: NAN when it never ended.
+ * @raw: artefact or NULL. @about: JSON or NULL. @run_s, @host_s: NAN when it never ended.
  */
 struct run_row {
 	int n;
@@ -88,7 +88,7 @@ struct run_row {
 	const char *detail;
 	const char *raw;
 	int exit_status;
-	double wall_s, run_s;
+	double wall_s, run_s, host_s;
 	const char *about;
 	const struct run_file *files;
 	size_t nfiles;

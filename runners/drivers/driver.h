@@ -250,6 +250,8 @@ struct lab_file {
  * @errors: stderr as it came, with a NUL behind it; at most 1 MiB.
  * @rusage: object, see struct proto_run_end; NULL if it never ended.
  * @run_s, @clock_jump_s, @taint, @programs, @monitors, @facts: likewise; @run_s is NAN then.
+ * @host_s: from its first message to its last by our clock; a guest that counts instructions has
+ *	another one. NAN if it never ended.
  * @files: recordings and kept files; each at most 64 MiB, those of all runs of a boot together at
  *	most 256 MiB.
  */
@@ -264,7 +266,7 @@ struct lab_run {
 	char *errors;
 	size_t errors_len;
 	json_t *rusage;
-	double run_s, clock_jump_s;
+	double run_s, host_s, clock_jump_s;
 	uint64_t taint;
 	json_t *programs, *monitors, *facts;
 	struct lab_file *files;

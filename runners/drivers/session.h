@@ -49,6 +49,7 @@ struct session {
 	size_t nfiles, files_len, file_max, files_max;
 	bool hello_seen, ready, over, bye, running;
 	double run_s, deadline_s, hello_at_s;
+	double run_began_s; /* by our clock */
 	int cpus;
 	unsigned tasks;
 	bool hang_ok;

@@ -14,7 +14,7 @@ static struct lab_run *run_new(struct session *s)
 
 	r->runs = xreallocarray(r->runs, r->nruns + 1, sizeof(*r->runs));
 	run = &r->runs[r->nruns++];
-	*run = (struct lab_run){ .exit_status = -1, .wall_s = NAN, .run_s = NAN };
+	*run = (struct lab_run){ .exit_status = -1, .wall_s = NAN, .run_s = NAN, .host_s = NAN };
 	return run;
 }
 
@@ -34,6 +34,7 @@ static void take_run_start(struct session *s, const struct proto_frame *f)
 			driver_progress(s->request, LAB_STATE_RUNNING);
 		}
 		(void)run_new(s);
+		s->run_began_s = driver_now_s();
 		s->running = true;
 	}
 }
@@ -221,6 +222,7 @@ static void take_run_end(struct session *s, const struct proto_frame *f)
 	run->exit_status = end.signal ? 128 + end.signal : end.exit_status;
 	run->wall_s = end.wall_s;
 	run->run_s = end.run_s;
+	run->host_s = driver_now_s() - s->run_began_s;
 	run->clock_jump_s = end.clock_jump_s;
 	run->taint = end.taint;
 	run->raw_truncated |= end.truncated;

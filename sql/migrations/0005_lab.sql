@@ -13,6 +13,7 @@ CREATE TABLE run_file (
 	PRIMARY KEY (run, name)
 );
 ALTER TABLE run ADD COLUMN run_s float8;         -- of the commands alone; NULL: never ended, or before this was kept
+ALTER TABLE run ADD COLUMN host_s float8;        -- by our clock, which is not that of a guest that counts instructions; NULL as run_s
 ALTER TABLE run ADD COLUMN about jsonb;          -- rusage, monitors, programs, clock jump, taint, facts that changed
 
 -- A change of settings or monitors is another job.

@@ -23,7 +23,7 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
 	-- What a run costs beside its own commands.
 	SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY (x.took_s - x.run_s) / x.runs) AS overhead_s
-	FROM (SELECT boot.id, boot.took_s, sum(run.run_s) AS run_s, count(*) AS runs FROM boot JOIN run ON run.boot = boot.id
+	FROM (SELECT boot.id, boot.took_s, sum(run.host_s * run.run_s / nullif(run.wall_s, 0)) AS run_s, count(*) AS runs FROM boot JOIN run ON run.boot = boot.id
 		WHERE boot.machine = m.name AND boot.state = 'done' AND boot.finished > now() - interval '7 days'
 		GROUP BY boot.id) x
 ) r ON true
