@@ -51,6 +51,15 @@ static void show_regression(const struct cli *cli, const json_t *j)
 			json_str(h, "by", ""), json_str(h, "why", ""));
 }
 
+/* A run that failed, or that is not measured yet, has none. */
+static void show_value(const json_t *v)
+{
+	if (json_is_number(v))
+		cli_out(" %.8g", json_number_value(v));
+	else
+		cli_out(" -");
+}
+
 static void show_commit(const struct cli *cli, const json_t *j)
 {
 	const json_t *list = json_object_get(j, "builds"), *b;
@@ -73,7 +82,7 @@ static void show_commit(const struct cli *cli, const json_t *j)
 			json_str(b, "job", ""), json_str(b, "machine", "?"));
 		cli_state(cli, json_str(b, "state", ""), 0);
 		json_array_foreach (runs, k, r)
-			cli_out(" %.8g", json_f64(r, "value", NAN));
+			show_value(json_object_get(r, "value"));
 		cli_out(" %.200s\n", json_str(b, "detail", ""));
 	}
 	list = json_object_get(j, "regressions");
