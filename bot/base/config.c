@@ -4,6 +4,7 @@
 #include "bot/base/err.h"
 #include "bot/base/file.h"
 #include "bot/base/parse.h"
+#include "bot/base/strbuf.h"
 #include "bot/base/utf8.h"
 #include "bot/base/vec.h"
 
@@ -101,6 +102,45 @@ static int check_text(const char *value, struct err *e)
 	return 0;
 }
 
+/* @v in the largest unit that it fills, of those in @units. */
+static void add_scaled(struct strbuf *b, double v, const double *sizes, const char *units)
+{
+	size_t i = strlen(units);
+
+	while (i > 0 && v < sizes[i - 1])
+		i--;
+	if (i == 0)
+		strbuf_addf(b, "%.15g", v);
+	else
+		strbuf_addf(b, "%.4g%c", sizes[i - 1] > 0 ? v / sizes[i - 1] : v, units[i - 1]);
+}
+
+void config_value_add(struct strbuf *b, enum config_type type, double v)
+{
+	static const double bytes[] = { 0x1p10, 0x1p20, 0x1p30, 0x1p40 };
+	static const double seconds[] = { 0, 60, 3600, 86400 };
+
+	if (type == CONFIG_SIZE)
+		add_scaled(b, v, bytes, "KMGT");
+	else if (type == CONFIG_DURATION)
+		add_scaled(b, v, seconds, "smhd");
+	else
+		strbuf_addf(b, "%.15g%s", type == CONFIG_RATIO ? 100 * v : v,
+			    type == CONFIG_RATIO ? "%" : "");
+}
+
+static int check_range(const struct config_key *k, const char *value, double v, struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	if (v >= k->min && v <= k->max)
+		return 0;
+	config_value_add(&b, k->type, k->min);
+	strbuf_addstr(&b, " and ");
+	config_value_add(&b, k->type, k->max);
+	return err_set(e, ERR_RANGE, "'%.80s' is not between %s", value, strbuf_str(&b));
+}
+
 static int parse_value(const struct config_key *k, const char *value, double *ret, struct err *e)
 {
 	uint64_t bytes;
@@ -138,10 +178,7 @@ static int parse_value(const struct config_key *k, const char *value, double *re
 	default:
 		return *value ? 0 : err_set(e, ERR_CONFIG, "empty value");
 	}
-	if (r == 0 && (*ret < k->min || *ret > k->max))
-		return err_set(e, ERR_RANGE, "'%.80s' is not between %g and %g", value, k->min,
-			       k->max);
-	return r;
+	return r < 0 ? r : check_range(k, value, *ret, e);
 }
 
 /* "tree.linus.url" into its three parts; the middle may hold dots. */

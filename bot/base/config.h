@@ -42,6 +42,9 @@ struct config_key {
 	const char *doc;
 };
 
+/** config_value_add() - append @v as people write it in a value of this type: "64M", "1h", "0.01%". */
+void config_value_add(struct strbuf *b, enum config_type type, double v);
+
 /** config_keys() - the table, *@ret_n rows, in the order of the manual. */
 const struct config_key *config_keys(size_t *ret_n);
 

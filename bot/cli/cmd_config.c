@@ -27,33 +27,6 @@ static void add_escaped(struct strbuf *b, const char *s)
 		strbuf_addf(b, strchr("*_\\<>[]#", *s) ? "\\%c" : "%c", *s);
 }
 
-/* @v in the largest unit that it fills, of those in @units. */
-static void add_scaled(struct strbuf *b, double v, const double *sizes, const char *units)
-{
-	size_t i = strlen(units);
-
-	while (i > 0 && v < sizes[i - 1])
-		i--;
-	if (i == 0)
-		strbuf_addf(b, "%g", v);
-	else
-		strbuf_addf(b, "%.4g%c", sizes[i - 1] > 0 ? v / sizes[i - 1] : v, units[i - 1]);
-}
-
-static void add_value(struct strbuf *b, enum config_type type, double v)
-{
-	static const double bytes[] = { 0x1p10, 0x1p20, 0x1p30, 0x1p40 };
-	static const double seconds[] = { 0, 60, 3600, 86400 };
-
-	if (type == CONFIG_SIZE)
-		add_scaled(b, v, bytes, "KMGT");
-	else if (type == CONFIG_DURATION)
-		add_scaled(b, v, seconds, "smhd");
-	else
-		strbuf_addf(b, "%.15g%s", type == CONFIG_RATIO ? 100 * v : v,
-			    type == CONFIG_RATIO ? "%" : "");
-}
-
 /* "choice: a, b", "time, 1s to 1h", "name of a [tree] section". */
 static void add_type(struct strbuf *b, const struct config_key *k)
 {
@@ -66,9 +39,9 @@ static void add_type(struct strbuf *b, const struct config_key *k)
 			strbuf_addf(b, *p == '|' ? ", " : "%c", *p);
 	} else if (k->max > 0) {
 		strbuf_addstr(b, ", ");
-		add_value(b, k->type, k->min);
+		config_value_add(b, k->type, k->min);
 		strbuf_addstr(b, " to ");
-		add_value(b, k->type, k->max);
+		config_value_add(b, k->type, k->max);
 	}
 	if (k->flags & K_MULTI)
 		strbuf_addstr(b, "; may be repeated");

@@ -123,7 +123,7 @@ static void values_of_the_wrong_kind_are_refused(void **state)
 {
 	(void)state;
 	refused("[kperfbot]\nlease = 60 seconds\n", "kperfbot.lease", "'60 seconds' is not a time");
-	refused("[kperfbot]\nlease = 0.5s\n", "'0.5s'", "between 1 and 3600");
+	refused("[kperfbot]\nlease = 0.5s\n", "'0.5s'", "between 1s and 1h");
 	refused("[kperfbot]\nlease = -5\n", "kperfbot.lease", "'-5'");
 	refused("[build]\njobs = 0\n", "'0'", "between 1 and 1024");
 	refused("[build]\njobs = many\n", "'many'", "not a whole number");
