@@ -6,9 +6,11 @@
 #include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "bot/build/build.h"
+#include "bot/cli/config_check_lab.h"
 #include "bot/mail/address.h"
 #include "bot/mail/send.h"
 #include "bot/store/job.h"
+#include "bot/store/job_def.h"
 #include "bot/store/netboot.h"
 #include "bot/watch/remote.h"
 
@@ -180,11 +182,20 @@ static int check_mac(const struct config *c, const char *name, struct err *e)
 static int check_machine(const struct config *c, const char *name, struct err *e)
 {
 	if (strcmp(config_str(c, "machine", name, "driver"), "netboot") != 0)
-		return 0;
+		return config_check_driver(c, name, e);
 	if (check_mac(c, name, e) < 0 ||
 	    check_netboot_url(name, config_str(c, "machine", name, "url"), e) < 0)
 		return ERR_CONFIG;
-	return check_power(c, name, e);
+	if (check_power(c, name, e) < 0)
+		return ERR_CONFIG;
+	return config_check_driver(c, name, e);
+}
+
+static int check_job(const struct config *c, const char *name, struct err *e)
+{
+	if (job_check(c, name, e) < 0)
+		return ERR_CONFIG;
+	return config_check_settings(c, name, e);
 }
 
 static int check_each(const struct config *c, const char *section,
@@ -204,12 +215,16 @@ static int check_each(const struct config *c, const char *section,
 int config_check(const struct config *c, struct err *e)
 {
 	_cleanup_(freep) char *host = NULL, *port = NULL;
+	_cleanup_(job_defs_done) struct job_defs jobs = { 0 };
 
 	if (parse_listen(config_str(c, "web", NULL, "listen"), &host, &port, e) < 0)
 		return wrong(e, "web", NULL, "listen");
 	if (check_mail(c, e) < 0 || check_each(c, "tree", check_tree, e) < 0 ||
 	    check_each(c, "kconfig", check_kconfig, e) < 0 ||
-	    check_each(c, "machine", check_machine, e) < 0)
+	    check_each(c, "machine", check_machine, e) < 0 ||
+	    check_each(c, "suite", config_check_suite, e) < 0 ||
+	    check_each(c, "job", check_job, e) < 0)
 		return ERR_CONFIG;
-	return check_each(c, "job", job_check, e);
+	/* Names of the jobs that one section makes may be those of another. */
+	return job_defs_all(c, &jobs, e);
 }

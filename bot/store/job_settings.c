@@ -36,7 +36,8 @@ int job_settings_read(const struct config *c, const char *section, json_t **ret,
 		const char *equal = strchr(sysctls[i], '=');
 		_cleanup_(freep) char *key = NULL;
 
-		if (!equal || !sysctl_name_is_good(sysctls[i], (size_t)(equal - sysctls[i])))
+		if (!equal || !equal[1] ||
+		    !sysctl_name_is_good(sysctls[i], (size_t)(equal - sysctls[i])))
 			return err_set(
 				e, ERR_CONFIG,
 				"job.%s.sysctl: '%.80s' has to be NAME=VALUE, e.g. vm.swappiness=0",
@@ -54,8 +55,10 @@ int job_monitors_read(const struct config *c, const char *section, const char **
 	const struct monitor *m;
 	const char **list;
 	size_t n = 0;
-	bool none = words[0] && !strcmp(words[0], "none");
+	bool none = false;
 
+	for (size_t i = 0; words[i]; i++)
+		none |= !strcmp(words[i], "none");
 	for (size_t i = 0; words[i]; i++) {
 		if (none && words[1])
 			return err_set(e, ERR_CONFIG,

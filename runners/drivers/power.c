@@ -3,6 +3,7 @@
 
 #include "bot/base/child.h"
 #include "bot/base/err.h"
+#include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "runners/drivers/drivers.h"
 
@@ -20,6 +21,36 @@ bool power_exists(const struct lab_power *p)
 	return p->on || p->off || p->ipmi_host;
 }
 
+/* "host", "host:port", "[v6]:port" or a plain IPv6 address. free() both. */
+static void split_host(const char *s, char **ret_host, char **ret_port)
+{
+	const char *end = s[0] == '[' ? strchr(s, ']') : NULL;
+	const char *colon = strchr(end ? end : s, ':');
+
+	if (colon && !end && strchr(colon + 1, ':'))
+		colon = NULL;
+	*ret_port = xstrdup(colon ? colon + 1 : "623");
+	if (end)
+		*ret_host = xstrndup(s + 1, (size_t)(end - s) - 1);
+	else
+		*ret_host = colon ? xstrndup(s, (size_t)(colon - s)) : xstrdup(s);
+}
+
+/* They become arguments of ipmitool. */
+static int host_check(const char *s, struct err *e)
+{
+	_cleanup_(freep) char *host = NULL, *port = NULL;
+	int64_t n;
+
+	split_host(s, &host, &port);
+	for (const char *p = host; *p; p++)
+		if (!isalnum((unsigned char)*p) && (p == host || !strchr(".-_%", *p)) && *p != ':')
+			return err_set(e, ERR_CONFIG, "ipmi '%.80s' is no host or host:port", s);
+	if (!*host || parse_i64(port, 1, 65535, &n, NULL) < 0)
+		return err_set(e, ERR_CONFIG, "ipmi '%.80s' is no host or host:port", s);
+	return 0;
+}
+
 int power_check(const struct lab_power *p, struct err *e)
 {
 	if (p->ipmi_host && (p->on || p->off || p->status))
@@ -27,6 +58,8 @@ int power_check(const struct lab_power *p, struct err *e)
 			       "both IPMI and power commands are given, it has to be one of them");
 	if (p->ipmi_host && (!p->ipmi_user || !p->ipmi_password_file))
 		return err_set(e, ERR_CONFIG, "IPMI needs a user and a file with the password");
+	if (p->ipmi_host && host_check(p->ipmi_host, e) < 0)
+		return ERR_CONFIG;
 	if (!p->ipmi_host && !p->on != !p->off)
 		return err_set(e, ERR_CONFIG, "there is a command for power %s, but none for %s",
 			       p->on ? "on" : "off", p->on ? "off" : "on");
@@ -46,21 +79,6 @@ static char *last_line(const char *s)
 	for (start = end; start && s[start - 1] != '\n'; start--)
 		;
 	return xstrndup(s + start, end - start);
-}
-
-/* "host", "host:port", "[v6]:port" or a plain IPv6 address. free() both. */
-static void split_host(const char *s, char **ret_host, char **ret_port)
-{
-	const char *end = s[0] == '[' ? strchr(s, ']') : NULL;
-	const char *colon = strchr(end ? end : s, ':');
-
-	if (colon && !end && strchr(colon + 1, ':'))
-		colon = NULL;
-	*ret_port = xstrdup(colon ? colon + 1 : "623");
-	if (end)
-		*ret_host = xstrndup(s + 1, (size_t)(end - s) - 1);
-	else
-		*ret_host = colon ? xstrndup(s, (size_t)(colon - s)) : xstrdup(s);
 }
 
 /* Runs one action of the control: "on", "off" or "status". */

@@ -201,6 +201,64 @@ static void config_check_wants_what_a_netboot_machine_needs(void **state)
 	assert_int_equal(run("config check k.conf"), 0);
 }
 
+#define SSH  "[machine \"s\"]\n\tdriver = ssh\n"
+#define KEYS "\tknown-hosts = /etc/hosts\n\tkey-file = /etc/hosts\n"
+#define JOB                                                                             \
+	"[machine \"l\"]\n\tdriver = local\n[job \"j\"]\n\tgroup = l\n\tsuite = exec\n" \
+	"\ttest = t\n\tparam = command=/bin/true\n"
+
+/* What a driver would refuse at the first boot is refused before it, with the driver's words. */
+static void config_check_knows_what_the_drivers_take(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ SSH KEYS, "machine.s: host '' is no name" },
+		{ SSH KEYS "\thost = -oProxyCommand=x\n", "machine.s: host '-oProxyCommand=x'" },
+		{ SSH "\thost = h\n", "machine.s: no known-hosts file" },
+		{ SSH KEYS "\thost = h\n\tknown-hosts = /nonexistent\n", "'/nonexistent'" },
+		{ SSH KEYS "\thost = h\n\tuser = -x\n", "machine.s: user '-x'" },
+		{ SSH KEYS "\thost = h\n\tdir = rel\n", "dir 'rel' has to start with '/'" },
+		{ SSH KEYS "\thost = h\n\tboot = command\n", "machine.s: boot is by a command" },
+		{ SSH KEYS "\thost = h\n\tpower-on = x\n",
+		  "machine.s: there is a command for power" },
+		{ SSH KEYS "\thost = h\n\tipmi = h:99999\n\tipmi-user = u\n"
+			   "\tipmi-password-file = /etc/hosts\n",
+		  "machine.s: ipmi 'h:99999'" },
+		{ SSH KEYS "\thost = h\n\tipmi = -x\n\tipmi-user = u\n"
+			   "\tipmi-password-file = /etc/hosts\n",
+		  "machine.s: ipmi '-x'" },
+		{ SSH KEYS "\thost = h\n\tipmi = h\n\tipmi-user = u\n"
+			   "\tipmi-password-file = /nonexistent\n",
+		  "machine.s: cannot read ipmi-password-file '/nonexistent'" },
+		{ "[machine \"q\"]\n\tdriver = qemu\n\tmemory = 1M\n",
+		  "'1M' is not between 64M and 90.95T" },
+		{ JOB "\tmin-effect = 0\n", "'0' is not between 0.01% and 100%" },
+		{ JOB "\tmonitor-interval = 2h\n", "'2h' is not between 0.1s and 1h" },
+		{ "[suite \"nosuch\"]\n\tpath = /x\n", "suites are will-it-scale" },
+		{ "[suite \"exec\"]\n\tpath = x\n", "suite.exec.path: 'x' has to begin with '/'" },
+		{ "[suite \"exec\"]\n\tpath = /x\n\tgroup = g\n",
+		  "suite.exec.group: no machine is in group 'g'" },
+		{ JOB "[suite \"exec\"]\n\tgroup = l\n", "suite.exec.group: there is no path" },
+		{ JOB "\tgovernor = a/b\n", "job.j: governor 'a/b' is no word" },
+		{ JOB "\tsysctl = vm.swappiness=\n", "'vm.swappiness=' has to be NAME=VALUE" },
+		{ JOB "\tsysctl = vm..swappiness=1\n", "vm..swappiness" },
+		{ JOB "\tmonitor = vmstat\n\tmonitor = none\n",
+		  "none stands together with others" },
+		{ JOB "\tparam = nr_task=1,2\n[job \"j.1\"]\n\tgroup = l\n\tsuite = exec\n"
+		      "\ttest = t\n\tparam = command=/bin/true\n",
+		  "two jobs would be called 'j.1'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		check_says(cases[i].text, cases[i].want);
+	put("k.conf",
+	    SSH KEYS "\thost = h\n" JOB "\tgovernor = performance\n"
+		     "\tsysctl = vm.swappiness=1\n[suite \"exec\"]\n\tpath = /x\n\tgroup = l\n");
+	assert_int_equal(run("config check k.conf"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +267,7 @@ int main(void)
 		cmocka_unit_test(wrong_usage_is_a_problem_object_with_json),
 		cmocka_unit_test(config_check_names_what_the_roles_would_refuse),
 		cmocka_unit_test(config_check_wants_what_a_netboot_machine_needs),
+		cmocka_unit_test(config_check_knows_what_the_drivers_take),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
