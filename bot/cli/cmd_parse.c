@@ -78,7 +78,8 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 		(void)cli_usage(cli, "no suite '%.80s'; there are %s", argv[optind], suite_names());
 		return -1;
 	}
-	if (suite_check_params(q->suite, q->params.items, q->params.len, &e) < 0) {
+	if ((q->test && suite_check_test(q->suite, q->test, &e) < 0) ||
+	    suite_check_params(q->suite, q->params.items, q->params.len, &e) < 0) {
 		(void)cli_usage(cli, "%s", e.msg);
 		return -1;
 	}

@@ -191,6 +191,19 @@ static int reparse_one(struct reparse *p, const struct run_stored *s, struct err
 	return p->dry_run ? 0 : db_tx(p->db, store, &st, e);
 }
 
+/* A mistyped name must not look like a job without runs. */
+static int check_job(const struct reparse *p, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r;
+
+	if (!p->filter.job)
+		return 0;
+	r = db_run_one(p->db, SQL_JOB_KNOWN, &rows, e, "s", p->filter.job);
+	db_rows_done(&rows);
+	return r == ERR_NOENT ? err_set(e, ERR_NOENT, "there is no job '%.80s'", p->filter.job) : r;
+}
+
 static int reparse_all(struct reparse *p, struct err *e)
 {
 	int64_t after = 0;
@@ -250,7 +263,7 @@ int cmd_reparse(struct cli *cli, int argc, char **argv)
 		return cli_fail(cli, &e);
 	p.db = db;
 	p.state = config_str(c, "kperfbot", NULL, "state");
-	rc = reparse_all(&p, &e) < 0 ? cli_fail(cli, &e) : EXIT_DONE;
+	rc = check_job(&p, &e) < 0 || reparse_all(&p, &e) < 0 ? cli_fail(cli, &e) : EXIT_DONE;
 	if (rc == EXIT_DONE)
 		tell(&p);
 	job_done(&p.job);

@@ -18,6 +18,7 @@
 #include "bot/store/comparison.h"
 #include "bot/store/job.h"
 #include "runners/drivers/driver.h"
+#include "runners/monitors/monitor.h"
 
 #include <math.h>
 #include <string.h>
@@ -214,6 +215,33 @@ static int conclude(struct detection *d, const struct detect_result *res, const 
 	return end(d, "done", verdict, NULL, e);
 }
 
+/* Programs such as perf slow the benchmark down: what it says of itself beside them does not count. */
+static const char *profiler_of(const struct job *job)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (job->monitors, i, name) {
+		const struct monitor *m = monitor_find(json_string_value(name));
+
+		if (m && !m->cheap)
+			return m->name;
+	}
+	return NULL;
+}
+
+static int end_unmeasured(struct detection *d, struct err *e)
+{
+	const char *profiler = profiler_of(&d->job);
+	_cleanup_(freep) char *why =
+		profiler ? xasprintf("nothing is judged by runs with monitor %s; leave it out of "
+				     "the jobs that compare heads",
+				     profiler)
+			 : xstrdup("the headline metric was not measured on both sides");
+
+	return end(d, "failed", NULL, why, e);
+}
+
 static int judge(struct detection *d, struct err *e)
 {
 	_cleanup_(runs_done) struct runs base = { 0 };
@@ -235,7 +263,7 @@ static int judge(struct detection *d, struct err *e)
 	vec_foreach (m, &judged.metrics)
 		if (!strcmp(m->name, d->job.metric))
 			return conclude(d, &m->result, evidence, e);
-	return end(d, "failed", NULL, "the headline metric was not measured on both sides", e);
+	return end_unmeasured(d, e);
 }
 
 static bool cannot_boot(const struct side *s, const char *name, char *buf, size_t size)

@@ -156,7 +156,7 @@ int suite_seconds(const struct suite_param *params, size_t n, const char *key, u
 	return 0;
 }
 
-static int check_test(const struct suite *s, const char *test, struct err *e)
+int suite_check_test(const struct suite *s, const char *test, struct err *e)
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 	const char *name;
@@ -243,7 +243,7 @@ static int check_param(const struct suite *s, const struct suite_param *p, struc
 int suite_check(const struct suite *s, const char *test, const struct suite_param *params, size_t n,
 		struct err *e)
 {
-	int r = check_test(s, test, e);
+	int r = suite_check_test(s, test, e);
 
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = check_param(s, &params[i], e);

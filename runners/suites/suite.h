@@ -217,6 +217,9 @@ const char *suite_work(const struct suite *s, bool *ret_per_second);
 int suite_check(const struct suite *s, const char *test, const struct suite_param *params, size_t n,
 		struct err *e);
 
+/** suite_check_test() - the same for the test alone. */
+int suite_check_test(const struct suite *s, const char *test, struct err *e);
+
 /** suite_check_params() - the same for parameters alone; "tasks" is one of them here. */
 int suite_check_params(const struct suite *s, const struct suite_param *params, size_t n,
 		       struct err *e);

@@ -197,6 +197,8 @@ static void wrong_usage_is_exit_code_129_and_names_the_choices(void **state)
 	assert_int_equal(run("vm-scalability 2>&1", &out), 129);
 	assert_int_equal(run("will-it-scale x --param mode=fibre 2>&1", &out), 129);
 	assert_non_null(strstr(strbuf_str(&out), "process, thread"));
+	assert_int_equal(run("hackbench x --param test=nosuch 2>&1", &out), 129);
+	assert_non_null(strstr(out.s, "hackbench has no test 'nosuch'; it has hackbench"));
 	assert_int_equal(run("will-it-scale x --param mode 2>&1", &out), 129);
 	assert_int_equal(run("will-it-scale x --param cpus=2 2>&1", &out), 129);
 	assert_int_equal(run("will-it-scale no-such-file 2>&1", &out), 128);
