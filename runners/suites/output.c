@@ -401,8 +401,8 @@ struct suite_metric *metric_add(struct suite_output *out, const struct metric_de
 	}
 	/* Room for twice as many whenever a power of two is full: monitors give thousands. */
 	if ((out->n & (out->n - 1)) == 0)
-		out->metrics = xreallocarray(out->metrics, out->n ? out->n * 2 : 1,
-					     sizeof(*out->metrics));
+		out->metrics =
+			xreallocarray(out->metrics, out->n ? out->n * 2 : 1, sizeof(*out->metrics));
 	m = &out->metrics[out->n++];
 	*m = (struct suite_metric){
 		.name = xstrdup(def->name),
