@@ -47,7 +47,7 @@ static int cyclictest_plan(const struct suite *s, const char *test,
 			   const struct suite_param *params, size_t n,
 			   const struct suite_machine *m, struct suite_plan *plan, struct err *e)
 {
-	unsigned seconds = 0, interval, priority;
+	unsigned seconds = 0, interval = 0, priority = 0;
 	int r;
 
 	(void)test;

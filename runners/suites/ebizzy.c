@@ -54,7 +54,7 @@ static int ebizzy_plan(const struct suite *s, const char *test, const struct sui
 		       struct err *e)
 {
 	const char *alloc = suite_param_get(params, n, "alloc", "malloc");
-	unsigned seconds = 0, iterations;
+	unsigned seconds = 0, iterations = 0;
 	int r;
 
 	(void)test;

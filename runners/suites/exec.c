@@ -105,7 +105,7 @@ static int exec_plan(const struct suite *s, const char *test, const struct suite
 		     size_t n, const struct suite_machine *m, struct suite_plan *plan,
 		     struct err *e)
 {
-	unsigned seconds = 0, timeout = 0, iterations;
+	unsigned seconds = 0, timeout = 0, iterations = 0;
 	uint64_t bytes = 0;
 	int r;
 

@@ -58,8 +58,8 @@ static int hackbench_plan(const struct suite *s, const char *test, const struct 
 {
 	bool thread = !strcmp(suite_param_get(params, n, "mode", "process"), "thread");
 	bool pipe = !strcmp(suite_param_get(params, n, "ipc", "socket"), "pipe");
-	unsigned fds, loops, iterations;
-	uint64_t bytes;
+	unsigned fds = 0, loops = 0, iterations = 0;
+	uint64_t bytes = 0;
 	int r;
 
 	(void)test;

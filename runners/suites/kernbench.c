@@ -51,7 +51,7 @@ static int kernbench_plan(const struct suite *s, const char *test, const struct 
 {
 	const char *load = suite_param_get(params, n, "load", "optimal");
 	const char *tree = suite_param_get(params, n, "tree", NULL);
-	unsigned runs;
+	unsigned runs = 0;
 	int r;
 
 	(void)test;

@@ -35,8 +35,8 @@ static int lmbench3_plan(const struct suite *s, const char *test, const struct s
 			 size_t n, const struct suite_machine *m, struct suite_plan *plan,
 			 struct err *e)
 {
-	unsigned repetitions, iterations;
-	uint64_t bytes;
+	unsigned repetitions = 0, iterations = 0;
+	uint64_t bytes = 0;
 	int r;
 
 	(void)test;

@@ -214,7 +214,7 @@ static int messaging_plan(const struct suite *s, const char *test, const struct 
 	int r = plan_read(s, params, n, m, 1000, &a, plan, e);
 
 	if (r == 0)
-		r = suite_need_memory(s->name, plan->tasks * 40 * TASK_BYTES, m, e);
+		r = suite_need_memory(s->name, (uint64_t)plan->tasks * 40 * TASK_BYTES, m, e);
 	if (r < 0)
 		return r;
 	suite_plan_tool(

@@ -44,8 +44,8 @@ static int pft_plan(const struct suite *s, const char *test, const struct suite_
 		    size_t n, const struct suite_machine *m, struct suite_plan *plan, struct err *e)
 {
 	bool thread = !strcmp(suite_param_get(params, n, "mode", "process"), "thread");
-	unsigned iterations;
-	uint64_t bytes;
+	unsigned iterations = 0;
+	uint64_t bytes = 0;
 	int r;
 
 	(void)test;

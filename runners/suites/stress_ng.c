@@ -174,7 +174,9 @@ void stress_misc(struct stress *st, const struct line *l, struct scan name, stru
 		bool fine = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
 			    (c >= 'a' && c <= 'z') || c == '%' || c == '.' || c == '/' || c == '+';
 
-		star[name_len + 1 + i] = fine ? c : '_';
+		star[name_len + 1 + i] = '_';
+		if (fine)
+			star[name_len + 1 + i] = c;
 	}
 	all.end = star + name_len + 1 + len;
 	unit.p = judge_misc(star + name_len + 1, len, &better, &kind);

@@ -63,8 +63,8 @@ static int sysbench_plan(const struct suite *s, const char *test, const struct s
 			 struct err *e)
 {
 	bool memory = !strcmp(test, "memory");
-	unsigned seconds = 0, iterations;
-	uint64_t block;
+	unsigned seconds = 0, iterations = 0;
+	uint64_t block = 0;
 	int r;
 
 	r = suite_tasks(s, params, n, "100%", m, &plan->tasks, e);

@@ -17,6 +17,7 @@ flood) exec head -c 17825792 /dev/zero ;;
 aslr) cat /proc/self/personality ;;
 kills-agent) kill -KILL $PPID ;;
 kills-agent-* | stops-agent-*)
+	# shellcheck disable=SC2016 # the inner shell has them expanded
 	setsid sh -c 'echo $$ >"$FAKE_WORKLOADS_PIDS"; exec sleep 1000' &
 	while [ ! -s "$FAKE_WORKLOADS_PIDS" ]; do sleep 0.01; done
 	case $FAKE_WORKLOADS_MODE in
