@@ -28,7 +28,7 @@ static const struct {
 	[LAB_BENCH_ERROR] = { "bench-error", false, false },
 	[LAB_BENCH_TIMEOUT] = { "bench-timeout", false, false },
 	[LAB_AGENT] = { "agent", false, false },
-	[LAB_SETUP] = { "setup", false, true },
+	[LAB_SETUP] = { "setup", false },
 	[LAB_TOO_SMALL] = { "too-small", false, false },
 	[LAB_CLOCK] = { "clock", false, true },
 	[LAB_DISK] = { "disk", false, true },
