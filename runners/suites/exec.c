@@ -222,6 +222,13 @@ bool exec_value_add(struct exec_out *x, const struct line *l, const struct exec_
 		item->better = better;
 		item->kind = kind_of(unit);
 		item->headline = false;
+	} else if (unit.end > unit.p && !word_is(unit, item->unit) && !item->drop) {
+		/* No mean can be had of seconds and operations. */
+		suite_problem_add(x->t.out, l,
+				  "%.*s is in '%.*s' here and in '%s' before; left out",
+				  (int)(v->name.end - v->name.p), v->name.p,
+				  (int)(unit.end - unit.p), unit.p, item->unit);
+		item->drop = true;
 	}
 	return true;
 }

@@ -56,6 +56,8 @@ static void says_what_is_no_result(void **state)
 {
 	(void)state;
 	expect("", "a nan\n", "", 2);
+	expect("headline=b", "a 1 ops/s\na 2 s\na 3 ops/s\nb 1 s\nb 3\n", "*exec.b=2 s none time",
+	       1);
 	expect("", "a inf\na -1\na 1,5\na 0x10\na 1e999\na 1.\na .5\na 1e\na +1\n", "", 10);
 	expect("", "a 1 ops/s faster\n", "", 2);
 	expect("", "a 1 ops/s higher and more\n", "", 2);
