@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Bytes of a program's complaint in the reason; all of it is kept beside. */
+#define SAID_MAX 160
+
 static struct lab_run *run_new(struct session *s)
 {
 	struct lab_result *r = s->result;
@@ -176,9 +179,34 @@ static bool has_result(const struct session *s)
 	return found;
 }
 
+/* ": LINE", the last that came on stderr, which is where programs complain; "" if none did. */
+static char *last_words(const struct strbuf *errors)
+{
+	const char *s = strbuf_str(errors);
+	size_t end = errors->len, start;
+	char *line;
+
+	while (end && (unsigned char)s[end - 1] <= ' ')
+		end--;
+	for (start = end; start && s[start - 1] != '\n'; start--)
+		;
+	while (start < end && (unsigned char)s[start] <= ' ')
+		start++;
+	if (end - start > SAID_MAX)
+		end = start + SAID_MAX;
+	if (start == end)
+		return xstrdup("");
+	line = xasprintf(": %.*s", (int)(end - start), s + start);
+	for (char *p = line; *p; p++)
+		if (*p < ' ' || *p > '~')
+			*p = '?';
+	return line;
+}
+
 static void run_judge(const struct session *s, struct lab_run *run, const struct proto_run_end *end)
 {
 	const char *who = end->failed ? end->failed : "the benchmark";
+	_cleanup_(freep) char *said = last_words(&s->errors);
 	struct err why = { 0 };
 
 	if (end->error) {
@@ -194,10 +222,11 @@ static void run_judge(const struct session *s, struct lab_run *run, const struct
 		(void)err_set(&why, ERR_LAB, "%s was killed after %g s", who, s->run_s);
 	} else if (end->signal) {
 		run->class = LAB_BENCH_ERROR;
-		(void)err_set(&why, ERR_LAB, "%s died of signal %d", who, end->signal);
+		(void)err_set(&why, ERR_LAB, "%s died of signal %d%s", who, end->signal, said);
 	} else if (end->exit_status != 0) {
 		run->class = LAB_BENCH_ERROR;
-		(void)err_set(&why, ERR_LAB, "%s ended with status %d", who, end->exit_status);
+		(void)err_set(&why, ERR_LAB, "%s ended with status %d%s", who, end->exit_status,
+			      said);
 	} else {
 		return;
 	}

@@ -414,6 +414,34 @@ static void a_clock_that_jumps_spoils_the_run(void **state)
 	talk_done(&t);
 }
 
+static void tells_what_the_benchmark_complained_of(void **state)
+{
+	static const struct {
+		const char *said, *want;
+	} cases[] = {
+		{ "first\ncannot open 'x'\n\n",
+		  "the benchmark ended with status 2: cannot open 'x'" },
+		{ "\033[31m  bad\377\r\n", "the benchmark ended with status 2: [31m  bad?" },
+		{ " \n\n", "the benchmark ended with status 2" },
+		{ "", "the benchmark ended with status 2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct talk t;
+
+		talk_init(&t);
+		run_begin(&t);
+		if (*cases[i].said)
+			output(&t, PROTO_STDERR, cases[i].said, strlen(cases[i].said));
+		raw(&t, PROTO_RUN_END,
+		    "{\"run\":0,\"exit\":2,\"signal\":0,\"timed_out\":false,\"truncated\":false,"
+		    "\"left_over\":0,\"wall_s\":9,\"run_s\":9,\"clock_jump_s\":0,\"taint\":0}");
+		assert_string_equal(t.result.runs[0].detail, cases[i].want);
+		talk_done(&t);
+	}
+}
+
 static void says_which_command_failed(void **state)
 {
 	struct talk t;
@@ -479,6 +507,7 @@ int main(void)
 		cmocka_unit_test(plans_for_the_cpus_that_smt_leaves),
 		cmocka_unit_test(a_run_that_hangs_after_its_result_counts),
 		cmocka_unit_test(a_clock_that_jumps_spoils_the_run),
+		cmocka_unit_test(tells_what_the_benchmark_complained_of),
 		cmocka_unit_test(says_which_command_failed),
 		cmocka_unit_test(a_full_disk_is_the_machines_fault),
 		cmocka_unit_test(garbage_of_all_kinds_ends_the_session),
