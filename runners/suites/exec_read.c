@@ -52,6 +52,8 @@ static size_t read_cells(const struct line *l, struct scan cells[COLUMNS_MAX])
 	struct scan s = scan_line(l);
 	size_t n = 0;
 
+	/* The byte order mark of spreadsheets would be part of the first name. */
+	(void)scan_lit(&s, "\xef\xbb\xbf");
 	while (n < COLUMNS_MAX) {
 		struct scan *c = &cells[n++];
 		const char *end;
@@ -155,7 +157,12 @@ void exec_csv(struct exec_out *x, struct reader *r)
 			memcpy(t.heads, cells, sizeof(cells[0]) * n);
 			t.n = n;
 			read_heading(&t);
-		} else if (n == 0 || n != t.n) {
+		} else if (n == 0) {
+			suite_problem_add(
+				r->out, &r->l,
+				"no row of 1 to %d cells with their quotes closed; left out",
+				COLUMNS_MAX);
+		} else if (n != t.n) {
 			suite_problem_add(r->out, &r->l, "a row of %zu cells, not %zu; left out", n,
 					  t.n);
 		} else {

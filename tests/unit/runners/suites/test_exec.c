@@ -124,6 +124,22 @@ static void reads_csv(void **state)
 	expect("format=csv", "x,y\n1,nan\n1,2\n", "*exec.x=1  none count", 1);
 	expect("format=csv", "x\r\n1\r\n", "*exec.x=1  none count", 0);
 	expect("format=csv", "x\n1", "", 2);
+	expect("format=csv", "\xef\xbb\xbfname,value\na,1\n", "*exec.a=1  none count", 0);
+}
+
+static void says_what_is_no_row(void **state)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	struct suite_output out;
+
+	(void)state;
+	for (int i = 0; i < 65; i++)
+		strbuf_addf(&b, "%sc%d", i ? "," : "", i);
+	strbuf_addch(&b, '\n');
+	parse("format=csv", b.s, b.len, &out);
+	assert_string_equal(out.problems[0].text,
+			    "no row of 1 to 64 cells with their quotes closed; left out");
+	suite_output_done(&out);
 }
 
 /* Names are limited, samples are not kept: memory does not grow with the output. */
@@ -188,6 +204,7 @@ int main(void)
 		cmocka_unit_test(reads_json),
 		cmocka_unit_test(refuses_json_that_is_none),
 		cmocka_unit_test(reads_csv),
+		cmocka_unit_test(says_what_is_no_row),
 		cmocka_unit_test(many_names_and_samples_are_bounded),
 		cmocka_unit_test(numbers_are_the_nearest_double),
 	};
