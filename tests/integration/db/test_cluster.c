@@ -39,7 +39,7 @@ static struct cluster *start(const char *where)
 
 static int exec_on(const char *conninfo, const char *sql, struct err *e)
 {
-	struct db_options o = { .conninfo = conninfo, .no_prepare = true, .away_s = 20 };
+	struct db_options o = { .conninfo = conninfo, .no_prepare = true, .away_s = 120 };
 	struct db *db = NULL;
 	int r = db_open(&o, &db, e);
 
