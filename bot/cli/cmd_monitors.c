@@ -165,8 +165,12 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 			(void)cli_global_option(cli, options[at].name, optarg);
 		} else if (c == 's') {
 			r = parse_duration(optarg, &q->run.span_s, &e);
+			if (r < 0)
+				(void)err_wrap(&e, "--span");
 		} else if (c == 'w') {
 			r = parse_f64(optarg, 0, 1e18, &q->run.work, &e);
+			if (r < 0)
+				(void)err_wrap(&e, "--work");
 		} else {
 			(void)cli_bad_option(cli, argv);
 			return -1;

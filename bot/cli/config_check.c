@@ -14,6 +14,7 @@
 #include "bot/store/netboot.h"
 #include "bot/watch/remote.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 /* The reason keeps its own words; the code is that of a configuration. */
@@ -113,22 +114,43 @@ static int missing(struct err *e, const char *name, const char *key, const char 
 	return wrong(e, "machine", name, key);
 }
 
+static int bad_url(struct err *e, const char *name, const char *url, const char *why)
+{
+	(void)err_set(e, ERR_CONFIG, "%s ('%.80s')", why, url);
+	return wrong(e, "machine", name, "url");
+}
+
 /* The agent has no name service: the address has to be one. */
 static int check_netboot_url(const char *name, const char *url, struct err *e)
 {
-	const char *host;
+	_cleanup_(freep) char *address = NULL;
+	const char *host, *port;
+	unsigned char bytes[16];
+	int64_t number;
 	size_t n;
 
 	if (!url)
 		return 0;
 	if (strncmp(url, "http://", 7) != 0)
-		return missing(e, name, "url", "it has to begin with http://");
+		return bad_url(e, name, url, "it has to begin with http://");
 	host = url + 7;
-	n = strcspn(host, ":/");
-	if (host[0] != '[' && (n == 0 || strspn(host, "0123456789.") != n))
-		return missing(
-			e, name, "url",
+	n = host[0] == '[' ? strcspn(host, "]") : strcspn(host, ":/");
+	address = host[0] == '[' ? xstrndup(host + 1, n - 1) : xstrndup(host, n);
+	if (inet_pton(host[0] == '[' ? AF_INET6 : AF_INET, address, bytes) != 1)
+		return bad_url(
+			e, name, url,
 			"the host has to be an address in numbers, lab machines look up no names");
+	if (host[0] == '[' && !host[n])
+		return bad_url(e, name, url, "it has to be like http://192.0.2.1:8080");
+	port = host + n + (host[0] == '[');
+	if (*port == ':') {
+		_cleanup_(freep) char *digits = xstrndup(port + 1, strcspn(port + 1, "/"));
+
+		if (parse_i64(digits, 1, 65535, &number, NULL) < 0)
+			return bad_url(e, name, url, "its port has to be 1 to 65535");
+	} else if (*port && *port != '/') {
+		return bad_url(e, name, url, "it has to be like http://192.0.2.1:8080");
+	}
 	return 0;
 }
 

@@ -24,6 +24,36 @@ static int of_section(struct err *e, const char *section, const char *name)
 	return ERR_CONFIG;
 }
 
+/*
+ * A key of another driver does nothing: who gave it thinks that it does. The manual's sentence on a
+ * key begins with the drivers that read it, where it is not for all.
+ */
+static int check_keys(const struct config *c, const char *name, const char *driver, struct err *e)
+{
+	const struct config_key *k;
+	size_t n;
+
+	k = config_keys(&n);
+	for (; n > 0; n--, k++) {
+		size_t len = strcspn(k->doc, ":.");
+		_cleanup_(freep) char *drivers = xstrndup(k->doc, len);
+		const char *v;
+
+		if (strcmp(k->section, "machine") != 0 || k->doc[len] != ':' ||
+		    (strncmp(drivers, "qemu", 4) != 0 && strncmp(drivers, "netboot", 7) != 0 &&
+		     strncmp(drivers, "ssh", 3) != 0) ||
+		    strstr(drivers, driver))
+			continue;
+		v = config_str(c, "machine", name, k->key);
+		if (v && (!k->fallback || strcmp(v, k->fallback) != 0))
+			return err_set(
+				e, ERR_CONFIG,
+				"machine.%s.%s: driver %s has no use for '%.80s', it is for %s",
+				name, k->key, driver, v, drivers);
+	}
+	return 0;
+}
+
 int config_check_driver(const struct config *c, const char *name, struct err *e)
 {
 	const char *driver = config_str(c, "machine", name, "driver");
@@ -47,6 +77,8 @@ int config_check_driver(const struct config *c, const char *name, struct err *e)
 		.ipmi_password_file = config_str(c, "machine", name, "ipmi-password-file"),
 	};
 
+	if (check_keys(c, name, driver, e) < 0)
+		return ERR_CONFIG;
 	if (!strcmp(driver, "ssh") && ssh_check(&ssh, e) < 0)
 		return of_section(e, "machine", name);
 	if (power_check(&power, e) < 0)
