@@ -41,6 +41,32 @@ static int group_boots(const struct config *c, const char *group)
 	return boots;
 }
 
+static const char *param_of(const struct job_def *d, const char *key)
+{
+	for (size_t i = 0; i < d->nparams; i++)
+		if (!strcmp(d->params[i].key, key))
+			return d->params[i].value;
+	return NULL;
+}
+
+/*
+ * Params that say what the headline of a program of one's own means do not speak of another metric:
+ * a job that is judged by that one would never see a regression.
+ */
+static int check_meaning(const struct suite *suite, const struct job_def *d, const char *metric,
+			 const char *headline, struct err *e)
+{
+	const char *key = param_of(d, "better") ? "better" : "unit";
+
+	if (suite != suite_find("exec") || !metric || !param_of(d, key) ||
+	    !strcmp(metric, headline))
+		return 0;
+	return err_set(e, ERR_CONFIG,
+		       "job.%s.metric: param %s is that of '%.80s', not of '%.80s'; "
+		       "say param = headline=%.80s",
+		       d->section, key, headline, metric, metric);
+}
+
 /* Suite and metric of one combination of params. */
 static int check_def(const struct config *c, const struct suite *suite, const struct job_def *d,
 		     struct err *e)
@@ -58,7 +84,8 @@ static int check_def(const struct config *c, const struct suite *suite, const st
 			       "job.%s.metric: '%.80s' is no metric of suite %s; the default is %s",
 			       d->section, metric, suite_name(suite),
 			       suite_headline(suite, test, d->params, d->nparams));
-	return 0;
+	return check_meaning(suite, d, metric, suite_headline(suite, test, d->params, d->nparams),
+			     e);
 }
 
 int job_check(const struct config *c, const char *section, struct err *e)

@@ -152,11 +152,18 @@ static void jobs_that_cannot_run_are_refused_with_the_choices(void **state)
 	bad_job(GOOD "metric = per_process_ops\n", "'per_process_ops'",
 		"will-it-scale.per_process_ops");
 	bad_job(GOOD "metric = vm-scalability.throughput\n", "metric", "will-it-scale");
+	bad_job("suite = exec\ntest = t\ngroup = l\nparam = command=/bin/true\n"
+		"metric = exec.lat\nparam = better=lower\n",
+		"param better is that of 'exec.value'", "say param = headline=exec.lat");
 	bad_job(GOOD "group = h\n", "job.j.group", "'h'");
 	bad_job("suite = will-it-scale\ntest = page_fault1\nmode = process\ngroup = g\n",
 		"[job \"j\"]", "'kconfig'");
 	c = load("suite = will-it-scale\ntest = page_fault1\nmode = process\ngroup = l\n");
 	assert_ok(job_check(c, "j", &e), &e); /* boots nothing, needs no kconfig */
+	config_free(c);
+	c = load("suite = exec\ntest = t\ngroup = l\nparam = command=/bin/true\nmetric = exec.lat\n"
+		 "param = better=lower\nparam = headline=exec.lat\n");
+	assert_ok(job_check(c, "j", &e), &e);
 	config_free(c);
 }
 
