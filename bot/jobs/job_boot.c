@@ -235,7 +235,8 @@ int job_boot(struct job_ctx *c, struct err *e)
 	log_info("boot begins", lf_i64("BOOT_ID", b.boot.id), lf_str("MACHINE", c->machine),
 		 lf_str("COMMIT", b.boot.commit));
 	r = run_lab(&b, e);
-	if (r < 0)
+	/* A machine whose driver cannot work with it is at fault like one that says so itself. */
+	if (r < 0 && r != ERR_LAB)
 		return r;
 	r = evaluate(&b, e);
 	if (r < 0)

@@ -78,6 +78,12 @@ static int guest_start(struct guest *g, const char *initrd, struct err *e)
 		opts.pass_fds = theirs;
 		opts.pass_fds_n = LINE_ERRORS;
 		r = child_spawn(&opts, &g->pid, e);
+		/* A program that is not there is a fault of the machine, not of the request. */
+		if (r == ERR_NOENT || r == ERR_PERM) {
+			struct err why = *e;
+
+			r = err_set(e, ERR_LAB, "%s", why.msg);
+		}
 	}
 	for (int i = 0; i < LINES; i++)
 		closep(&theirs[i]);

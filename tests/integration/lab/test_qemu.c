@@ -391,7 +391,7 @@ static void refuses_requests_that_can_never_work(void **state)
 	refuse(&m, &q, ERR_INVAL, "no driver 'pigeon'");
 	m = machine("tcg");
 	m.qemu = "/nonexistent/qemu";
-	refuse(&m, &q, ERR_NOENT, "/nonexistent/qemu");
+	refuse(&m, &q, ERR_LAB, "/nonexistent/qemu");
 	m = machine("tcg");
 	m.agent_path = "/nonexistent/agent";
 	refuse(&m, &q, ERR_NOENT, "/nonexistent/agent");
