@@ -104,7 +104,7 @@ int run_add(struct db *db, int64_t boot, const struct run_row *run,
 
 /*
  * Failures of some classes may be the kernel's or the machine's. They are unproven until the same
- * machine has given a good boot of another build, and lists of those classes (@unsure,
+ * machine has given a good boot, and lists of those classes (@unsure,
  * NULL-terminated) are given to whoever asks.
  */
 

@@ -7,7 +7,10 @@ measured AS (
 	FROM r JOIN boot b ON b.job = r.job AND b.commit IN (r.base, r.head, r.parent, r.culprit)
 	JOIN run ru ON ru.boot = b.id
 	JOIN run_metric rm ON rm.run = ru.id AND rm.metric = r.metric
-	WHERE b.state = 'done'
+	LEFT JOIN comparison rc ON rc.id = r.comparison LEFT JOIN bisection rb ON rb.id = b.bisection
+	-- Control boots, and what another machine measured, are nothing to compare with.
+	WHERE b.state = 'done' AND b.purpose = 'measure'
+		AND b.machine IS NOT DISTINCT FROM coalesce(CASE WHEN b.bisection IS NULL THEN rc.machine ELSE rb.machine END, b.machine)
 	ORDER BY ru.at, ru.id LIMIT 2000),
 side AS (
 	SELECT commit, json_build_object('mean', avg(value), 'sd', stddev_samp(value), 'n', count(*),

@@ -3,6 +3,7 @@
 #include "bot/db/db.h"
 #include "bot/store/boot.h"
 #include "bot/store/machine.h"
+#include "runners/suites/suite.h"
 #include "tests/integration/queue/queue.h"
 #include "tests/pg.h"
 #include "tests/test.h"
@@ -602,6 +603,61 @@ static void failures_from_before_there_was_a_control_build_are_judged_later(void
 	assert_int_equal(count_unproven(c), 0);
 }
 
+/* Ends the next boot of @machine well, with @value, on @accel. */
+static void measure(const char *machine, const char *accel, double value)
+{
+	char name[] = "s.m";
+	struct suite_metric m = { .name = name, .unit = "ops/s", .headline = true, .value = value };
+	struct run_row run = { .n = 1, .class = "ok", .wall_s = 1, .run_s = 1 };
+	struct boot_outcome o = {
+		.class = "ok", .machine = machine, .accel = accel, .suite_version = "bundled:1"
+	};
+	struct work w = { 0 };
+	int64_t boot = claim(pg_db(), machine, &w);
+	struct err e = { 0 };
+
+	assert_true(boot > 0);
+	assert_ok(boot_finish(pg_db(), boot, w.fence, &o, &e), &e);
+	assert_ok(run_add(pg_db(), boot, &run, &m, 1, &e), &e);
+	assert_ok(work_finish(pg_db(), w.id, w.fence, &e), &e);
+	work_done(&w);
+}
+
+static void numbers_of_two_accelerators_or_machines_never_meet(void **state)
+{
+	char a[41], b[41];
+	const char *commits[] = { a, b };
+	struct db_rows rows = { 0 };
+	struct boot_brief *boots;
+	struct err e = { 0 };
+	int64_t c = add_comparison(1);
+	int64_t c2 = add_comparison(2);
+	size_t n;
+
+	(void)state;
+	memset(a, 'a', 40);
+	a[40] = '\0';
+	memset(b, 'b', 40);
+	b[40] = '\0';
+	order('a', c);
+	measure("m1", "kvm", 100);
+	order('a', c);
+	measure("m1", "tcg (kvm probe failed: x)", 1);
+	order('b', c);
+	measure("m1", "tcg (kvm probe failed: y)", 3);
+	assert_ok(boot_of_job(pg_db(), 1, "m1", commits, 2, unsure, &boots, &n, &e), &e);
+	assert_int_equal(n, 2);
+	free(boots);
+	order('a', c2);
+	measure("m2", "tcg", 1000);
+	/* The mail's numbers: of the machine that measured the head last. */
+	assert_ok(db_run_one(pg_db(), SQL_RUN_SIDES, &rows, &e, "isss", (int64_t)1, a, b, NULL),
+		  &e);
+	assert_true(db_f64(&rows, 0, 3) == 1);
+	assert_true(db_f64(&rows, 0, 6) == 3);
+	db_rows_done(&rows);
+}
+
 #define T(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -614,6 +670,7 @@ int main(void)
 		T(the_control_build_is_wanted_once_and_hurried_when_asked),
 		T(a_check_is_due_after_time_and_after_boots),
 		T(what_a_drained_machine_holds_begins_again_on_another),
+		T(numbers_of_two_accelerators_or_machines_never_meet),
 		T(a_failure_is_settled_by_the_next_good_boot_of_its_own_build_too),
 		T(failures_stay_unproven_when_a_person_calls_the_machine_good),
 		T(a_comparison_does_not_move_while_its_machine_still_measures_it),
