@@ -9,19 +9,30 @@ WITH m AS (
 	WHERE name = $1 AND health <> 'retired' AND (lease_until IS NULL OR lease_until < now() AND NOT EXISTS (
 		SELECT FROM work WHERE state = 'leased' AND work.fence = machine.fence))
 	FOR UPDATE SKIP LOCKED
-), w AS (
-	SELECT work.id, b.comparison, b.bisection, m.name
-	FROM work JOIN m ON work.payload->>'machine' = m.name
-		OR work.payload->>'machine' IS NULL AND work.payload->>'group' = m.group_name AND m.health = 'good'
-	LEFT JOIN boot b ON b.id = (work.payload->>'boot')::bigint
-	LEFT JOIN comparison c ON c.id = b.comparison
-	LEFT JOIN bisection s ON s.id = b.bisection
-	-- A person may have a hand in it: then only what a person asked for.
-	WHERE (m.health <> 'maintenance' OR work.payload->>'reason' = 'asked') AND work.state = 'ready' AND work.kind = 'boot' AND work.run_at <= now()
-		AND coalesce(c.machine, s.machine, m.name) = m.name
-	ORDER BY work.prio DESC, work.run_at, work.id
+), shared AS (
+	-- No join: in the order of its index this ends at the first that fits, however many wait.
+	SELECT id, prio, run_at, (payload->>'boot')::bigint AS boot FROM work
+	WHERE state = 'ready' AND kind = 'boot' AND run_at <= now() AND payload->>'machine' IS NULL
+		AND payload->>'group' = (SELECT group_name FROM m WHERE health = 'good')
+		AND coalesce((SELECT coalesce(c.machine, s.machine) FROM boot b LEFT JOIN comparison c ON c.id = b.comparison
+			LEFT JOIN bisection s ON s.id = b.bisection WHERE b.id = (payload->>'boot')::bigint), $1) = $1
+	ORDER BY prio DESC, run_at, id
 	LIMIT 1
-	FOR UPDATE OF work SKIP LOCKED
+	FOR UPDATE SKIP LOCKED
+), own AS (
+	SELECT id, prio, run_at, (payload->>'boot')::bigint AS boot FROM work
+	WHERE state = 'ready' AND kind = 'boot' AND run_at <= now() AND payload->>'machine' IS NOT NULL
+		AND payload->>'machine' = (SELECT name FROM m)
+		-- A person may have a hand in it: then only what a person asked for.
+		AND (payload->>'reason' = 'asked' OR (SELECT health FROM m) <> 'maintenance')
+	ORDER BY prio DESC, run_at, id
+	LIMIT 1
+	FOR UPDATE SKIP LOCKED
+), w AS (
+	SELECT x.id, b.comparison, b.bisection FROM (SELECT * FROM own UNION ALL SELECT * FROM shared) x
+	LEFT JOIN boot b ON b.id = x.boot
+	ORDER BY x.prio DESC, x.run_at, x.id
+	LIMIT 1
 ), pin_c AS (
 	UPDATE comparison SET machine = $1 FROM w
 	WHERE comparison.id = w.comparison AND (comparison.machine IS NULL OR comparison.machine = $1) RETURNING comparison.id
