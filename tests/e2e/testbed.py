@@ -306,6 +306,8 @@ class Bed:
     def kill_all(self, database=False):
         """kill -9 of everything at once; what they started must end by itself."""
         self.kill(self.bot_processes() + (self.database_processes() if database else []))
+        # One that was started a moment ago does not have its own words yet.
+        self.daemon.kill()
         self.daemon.wait()
         self.daemon = None
 
