@@ -37,9 +37,10 @@ static struct cluster *start(const char *where)
 	return c;
 }
 
-static int exec_on(const char *conninfo, const char *sql, struct err *e)
+/* @patience_s: a busy machine starts a server slowly. */
+static int exec_on(const char *conninfo, const char *sql, double patience_s, struct err *e)
 {
-	struct db_options o = { .conninfo = conninfo, .no_prepare = true, .away_s = 120 };
+	struct db_options o = { .conninfo = conninfo, .no_prepare = true, .away_s = patience_s };
 	struct db *db = NULL;
 	int r = db_open(&o, &db, e);
 
@@ -53,7 +54,7 @@ static void exec(const struct cluster *c, const char *sql)
 {
 	struct err e = { 0 };
 
-	assert_ok(exec_on(cluster_conninfo(c), sql, &e), &e);
+	assert_ok(exec_on(cluster_conninfo(c), sql, 90, &e), &e);
 }
 
 /* Process id of the server in @where. */
@@ -114,7 +115,7 @@ static void makes_starts_and_stops_a_cluster(void **state)
 	assert_string_equal(path, cluster_conninfo(c));
 	free(path);
 	assert_ok(cluster_stop(c, &e), &e);
-	assert_int_equal(exec_on("host=/nonexistent", "SELECT 1", NULL), ERR_DB_AWAY);
+	assert_int_equal(exec_on("host=/nonexistent", "SELECT 1", 0.5, NULL), ERR_DB_AWAY);
 	assert_ok(cluster_stop(c, &e), &e); /* twice */
 	cluster_free(c);
 	cluster_free(NULL);
@@ -156,7 +157,7 @@ static void several_starts_at_once_over_half_made_data_give_one_server(void **st
 				(void)fprintf(stderr, "%s\n", e.msg);
 				_exit(1);
 			}
-			_exit(exec_on(cluster_conninfo(mine), "SELECT 1", &e) < 0 ? 2 : 0);
+			_exit(exec_on(cluster_conninfo(mine), "SELECT 1", 90, &e) < 0 ? 2 : 0);
 		}
 	}
 	for (int i = 0; i < 3; i++) {
