@@ -216,18 +216,6 @@ static void machine_facts(struct html *h, const json_t *j)
 	html_close(h);
 }
 
-static void part(struct html *h, const json_t *j, const char *key, const char *title,
-		 void (*draw)(struct html *h, const json_t *list), const char *empty)
-{
-	const json_t *list = json_object_get(j, key);
-
-	part_h2(h, key, title);
-	if (json_array_size(list))
-		draw(h, list);
-	else
-		part_empty(h, empty);
-}
-
 void render_machine(struct request *q, struct html *h, const json_t *j)
 {
 	_cleanup_(freep) char *title = xasprintf("Machine %s", json_str(j, "name", ""));
@@ -235,9 +223,9 @@ void render_machine(struct request *q, struct html *h, const json_t *j)
 	page_begin(q, h, title, NULL);
 	html_el(h, "h1", NULL, title);
 	facts(h, j);
-	part(h, j, "controls", "Control build", controls, "It was not measured here yet.");
-	part(h, j, "events", "Events", events, "None.");
-	part(h, j, "recent", "Boots", recent, "None yet.");
+	part_list(h, j, "controls", "Control build", controls, "It was not measured here yet.");
+	part_list(h, j, "events", "Events", events, "None.");
+	part_list(h, j, "recent", "Boots", recent, "None yet.");
 	part_h2(h, "facts", "Facts at the last boot");
 	machine_facts(h, j);
 	page_end(q, h);

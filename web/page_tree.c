@@ -128,18 +128,6 @@ static void events(struct html *h, const json_t *list)
 	table_end(h);
 }
 
-static void part(struct html *h, const json_t *j, const char *key, const char *title,
-		 void (*draw)(struct html *h, const json_t *list), const char *empty)
-{
-	const json_t *list = json_object_get(j, key);
-
-	part_h2(h, key, title);
-	if (json_array_size(list))
-		draw(h, list);
-	else
-		part_empty(h, empty);
-}
-
 void render_tree(struct request *q, struct html *h, const json_t *j)
 {
 	_cleanup_(freep) char *title = xasprintf("Tree %s", json_str(j, "name", ""));
@@ -147,9 +135,9 @@ void render_tree(struct request *q, struct html *h, const json_t *j)
 	page_begin(q, h, title, NULL);
 	html_el(h, "h1", NULL, title);
 	facts(h, j);
-	part(h, j, "heads", "Heads", heads, "No branch was met yet.");
-	part(h, j, "comparisons", "Comparisons", comparisons,
-	     "None yet: the first head of a branch is the baseline.");
-	part(h, j, "events", "Events", events, "None.");
+	part_list(h, j, "heads", "Heads", heads, "No branch was met yet.");
+	part_list(h, j, "comparisons", "Comparisons", comparisons,
+		  "None yet: the first head of a branch is the baseline.");
+	part_list(h, j, "events", "Events", events, "None.");
 	page_end(q, h);
 }

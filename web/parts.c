@@ -377,3 +377,15 @@ void fact(struct html *h, const char *term)
 	html_el(h, "dt", NULL, term);
 	html_open(h, "dd");
 }
+
+void part_list(struct html *h, const json_t *j, const char *key, const char *title,
+	       void (*draw)(struct html *h, const json_t *list), const char *empty)
+{
+	const json_t *list = json_object_get(j, key);
+
+	part_h2(h, key, title);
+	if (json_array_size(list))
+		draw(h, list);
+	else
+		part_empty(h, empty);
+}

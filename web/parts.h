@@ -42,6 +42,12 @@ void part_params(struct html *h, const json_t *params);
 /** part_empty() - a quiet line in place of an empty table. */
 void part_empty(struct html *h, const char *text);
 
+/**
+ * part_list() - heading, and the array @key of @j as @draw draws it; @empty when there is nothing.
+ */
+void part_list(struct html *h, const json_t *j, const char *key, const char *title,
+	       void (*draw)(struct html *h, const json_t *list), const char *empty);
+
 /** table_begin() - scrolling box and table. @heads: "Commit|>Change|…", '>' is right-aligned. */
 void table_begin(struct html *h, const char *label, const char *heads);
 void table_end(struct html *h);
