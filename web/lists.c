@@ -38,9 +38,7 @@ static void regression_row(struct html *h, const json_t *r)
 
 	html_open(h, "tr");
 	id_cell(h, "/r/", json_str(r, "id", ""));
-	td(h);
-	part_state(h, json_str(r, "state", ""));
-	html_close(h);
+	td_state(h, json_str(r, "state", ""));
 	change_cell(h, json_object_get(r, "effect"));
 	html_div(h, "td", "wide");
 	html_text(h, json_str(json_object_get(r, "metric"), "name", ""));
@@ -94,16 +92,10 @@ void bisection_rows(struct html *h, const json_t *items)
 
 		html_open(h, "tr");
 		id_cell(h, "/b/", json_str(b, "id", ""));
-		td(h);
-		part_state(h, json_str(b, "state", ""));
-		html_close(h);
+		td_state(h, json_str(b, "state", ""));
 		html_el(h, "td", NULL, json_str(b, "tree", ""));
-		td(h);
-		part_commit(h, json_str(b, "good", NULL), NULL);
-		html_close(h);
-		td(h);
-		part_commit(h, json_str(b, "bad", NULL), NULL);
-		html_close(h);
+		td_commit(h, json_str(b, "good", NULL), NULL);
+		td_commit(h, json_str(b, "bad", NULL), NULL);
 		html_el(h, "td", NULL, json_str(b, "job", ""));
 		html_elf(h, "td", "num", "%d",
 			 (int)json_i64(json_object_get(b, "steps"), "done", 0));
@@ -120,9 +112,7 @@ void bisection_rows(struct html *h, const json_t *items)
 			html_short(h, json_str(b, "state_text", ""), 80);
 		}
 		html_close(h);
-		td(h);
-		part_time(h, json_str(b, "created", NULL));
-		html_close(h);
+		td_time(h, json_str(b, "created", NULL));
 		html_close(h);
 	}
 	table_end(h);
@@ -243,15 +233,9 @@ static void machine_row(struct html *h, const json_t *m)
 	id_cell(h, "/machines/", json_str(m, "name", ""));
 	html_el(h, "td", NULL, json_str(m, "group", ""));
 	html_el(h, "td", NULL, json_str(m, "driver", ""));
-	td(h);
-	part_state(h, json_str(m, "health", ""));
-	html_close(h);
-	td(h);
-	part_state(h, json_is_true(json_object_get(m, "busy")) ? "busy" : "idle");
-	html_close(h);
-	td(h);
-	part_age(h, json_str(m, "last_seen", NULL));
-	html_close(h);
+	td_state(h, json_str(m, "health", ""));
+	td_state(h, json_is_true(json_object_get(m, "busy")) ? "busy" : "idle");
+	td_age(h, json_str(m, "last_seen", NULL));
 	html_div(h, "td", "wide");
 	html_short(h, json_str(m, "note", ""), 120);
 	html_close(h);

@@ -49,9 +49,7 @@ static void builds(struct html *h, const json_t *j)
 		td_num(h);
 		part_seconds(h, json_f64(b, "took_s", NAN));
 		html_close(h);
-		td(h);
-		part_time(h, json_str(b, "finished", NULL));
-		html_close(h);
+		td_time(h, json_str(b, "finished", NULL));
 		td(h);
 		log_link(h, json_str(b, "log", NULL), "log");
 		html_close(h);

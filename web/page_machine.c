@@ -86,15 +86,9 @@ static void controls(struct html *h, const json_t *list)
 	table_begin(h, "Control boots", "When|Commit|State|Metric|>Value|Detail");
 	json_array_foreach (list, i, c) {
 		html_open(h, "tr");
-		td(h);
-		part_time(h, json_str(c, "at", NULL));
-		html_close(h);
-		td(h);
-		part_commit(h, json_str(c, "commit", NULL), NULL);
-		html_close(h);
-		td(h);
-		part_state(h, json_str(c, "class", json_str(c, "state", "")));
-		html_close(h);
+		td_time(h, json_str(c, "at", NULL));
+		td_commit(h, json_str(c, "commit", NULL), NULL);
+		td_state(h, json_str(c, "class", json_str(c, "state", "")));
 		html_el(h, "td", NULL, json_str(c, "metric", ""));
 		td_num(h);
 		part_value(h, json_f64(c, "value", NAN));
@@ -117,12 +111,8 @@ static void events(struct html *h, const json_t *list)
 	table_begin(h, "Events", "When|What|By|Why");
 	json_array_foreach (list, i, v) {
 		html_open(h, "tr");
-		td(h);
-		part_time(h, json_str(v, "at", NULL));
-		html_close(h);
-		td(h);
-		part_state(h, json_str(v, "kind", ""));
-		html_close(h);
+		td_time(h, json_str(v, "at", NULL));
+		td_state(h, json_str(v, "kind", ""));
 		html_el(h, "td", NULL, json_str(v, "by", ""));
 		html_div(h, "td", "wide");
 		html_short(h, json_str(v, "text", ""), 300);
@@ -163,17 +153,11 @@ static void recent(struct html *h, const json_t *list)
 	table_begin(h, "Boots", "When|Commit|Job|For|State|>Boot|>Set-up|>In all|Log|Detail");
 	json_array_foreach (list, i, b) {
 		html_open(h, "tr");
-		td(h);
-		part_time(h, json_str(b, "at", NULL));
-		html_close(h);
-		td(h);
-		part_commit(h, json_str(b, "commit", NULL), NULL);
-		html_close(h);
+		td_time(h, json_str(b, "at", NULL));
+		td_commit(h, json_str(b, "commit", NULL), NULL);
 		html_el(h, "td", NULL, json_str(b, "job", ""));
 		html_el(h, "td", NULL, json_str(b, "purpose", ""));
-		td(h);
-		part_state(h, json_str(b, "class", json_str(b, "state", "")));
-		html_close(h);
+		td_state(h, json_str(b, "class", json_str(b, "state", "")));
 		seconds_cell(h, b, "boot_s");
 		seconds_cell(h, b, "setup_s");
 		seconds_cell(h, b, "took_s");

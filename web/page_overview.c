@@ -126,16 +126,10 @@ static void comparisons(struct html *h, const json_t *j)
 		html_open(h, "tr");
 		html_elf(h, "td", NULL, "%s %s", json_str(k, "tree", ""),
 			 json_str(k, "branch", ""));
-		td(h);
-		part_commit(h, json_str(k, "base", NULL), NULL);
-		html_close(h);
-		td(h);
-		part_commit(h, json_str(k, "head", NULL), NULL);
-		html_close(h);
+		td_commit(h, json_str(k, "base", NULL), NULL);
+		td_commit(h, json_str(k, "head", NULL), NULL);
 		html_el(h, "td", NULL, json_str(k, "job", ""));
-		td(h);
-		part_state(h, json_str(k, "verdict", "not-enough-data"));
-		html_close(h);
+		td_state(h, json_str(k, "verdict", "not-enough-data"));
 		td_num(h);
 		part_change(h, k);
 		html_close(h);

@@ -106,9 +106,7 @@ static void side_row(struct html *h, const char *name, const json_t *commit, con
 
 	html_open(h, "tr");
 	html_el(h, "td", NULL, name);
-	td(h);
-	part_commit(h, json_str(commit, "commit", NULL), NULL);
-	html_close(h);
+	td_commit(h, json_str(commit, "commit", NULL), NULL);
 	html_elf(h, "td", "num", "%d", (int)json_i64(s, "n", 0));
 	html_elf(h, "td", "num", "%d", (int)json_i64(s, "boots", 0));
 	td_num(h);
@@ -140,9 +138,7 @@ static void run_rows(struct html *h, const json_t *j)
 	table_begin(h, "Runs", "Commit|>Boot|>Run|>Value|Machine|Measured|Output");
 	json_array_foreach (runs, i, r) {
 		html_open(h, "tr");
-		td(h);
-		part_commit(h, json_str(r, "commit", NULL), NULL);
-		html_close(h);
+		td_commit(h, json_str(r, "commit", NULL), NULL);
 		html_elf(h, "td", "num", "%lld", (long long)json_i64(r, "boot", 0));
 		html_elf(h, "td", "num", "%lld", (long long)json_i64(r, "n", 0));
 		td_num(h);
@@ -150,9 +146,7 @@ static void run_rows(struct html *h, const json_t *j)
 		html_close(h);
 		html_elf(h, "td", NULL, "%s%s", json_str(r, "machine", ""),
 			 json_object_get(r, "excluded") ? " (taken out)" : "");
-		td(h);
-		part_time(h, json_str(r, "at", NULL));
-		html_close(h);
+		td_time(h, json_str(r, "at", NULL));
 		td(h);
 		numbered_link(h, "runs", json_i64(r, "run", 0), "raw.txt", "raw");
 		html_text(h, " ");
@@ -215,9 +209,7 @@ static void metric_rows(struct html *h, const json_t *metrics, bool changed)
 		html_div(h, "td", "wide");
 		html_short(h, json_str(m, "name", ""), 120);
 		html_close(h);
-		td(h);
-		part_state(h, json_str(m, "verdict", ""));
-		html_close(h);
+		td_state(h, json_str(m, "verdict", ""));
 		td_num(h);
 		part_change(h, m);
 		html_close(h);
@@ -368,16 +360,12 @@ static void history(struct html *h, const json_t *j)
 	table_begin(h, "History", "When|From|To|By|Why");
 	json_array_foreach (list, i, s) {
 		html_open(h, "tr");
-		td(h);
-		part_time(h, json_str(s, "at", NULL));
-		html_close(h);
+		td_time(h, json_str(s, "at", NULL));
 		td(h);
 		if (json_str(s, "from", NULL))
 			part_state(h, json_str(s, "from", ""));
 		html_close(h);
-		td(h);
-		part_state(h, json_str(s, "to", ""));
-		html_close(h);
+		td_state(h, json_str(s, "to", ""));
 		html_el(h, "td", NULL, json_str(s, "by", ""));
 		html_div(h, "td", "wide");
 		html_short(h, json_str(s, "why", ""), 300);

@@ -49,9 +49,7 @@ static void heads(struct html *h, const json_t *list)
 		td(h);
 		html_short(h, json_str(b, "author", ""), 60);
 		html_close(h);
-		td(h);
-		part_age(h, json_str(b, "since", NULL));
-		html_close(h);
+		td_age(h, json_str(b, "since", NULL));
 		html_close(h);
 	}
 	table_end(h);
@@ -67,16 +65,12 @@ static void comparisons(struct html *h, const json_t *list)
 	json_array_foreach (list, i, k) {
 		html_open(h, "tr");
 		html_el(h, "td", NULL, json_str(k, "branch", ""));
-		td(h);
-		part_commit(h, json_str(k, "base", NULL), NULL);
-		html_close(h);
+		td_commit(h, json_str(k, "base", NULL), NULL);
 		html_div(h, "td", "wide");
 		part_commit(h, json_str(k, "head", NULL), json_str(k, "title", ""));
 		html_close(h);
 		html_el(h, "td", NULL, json_str(k, "job", ""));
-		td(h);
-		part_state(h, json_str(k, "state", ""));
-		html_close(h);
+		td_state(h, json_str(k, "state", ""));
 		html_div(h, "td", "wide");
 		if (json_str(k, "verdict", NULL))
 			part_state(h, json_str(k, "verdict", ""));
@@ -94,9 +88,7 @@ static void comparisons(struct html *h, const json_t *list)
 			html_close(h);
 		}
 		html_close(h);
-		td(h);
-		part_time(h, json_str(k, "finished", NULL));
-		html_close(h);
+		td_time(h, json_str(k, "finished", NULL));
 		html_close(h);
 	}
 	table_end(h);
@@ -110,16 +102,10 @@ static void events(struct html *h, const json_t *list)
 	table_begin(h, "Events", "When|Branch|What|From|To");
 	json_array_foreach (list, i, v) {
 		html_open(h, "tr");
-		td(h);
-		part_time(h, json_str(v, "at", NULL));
-		html_close(h);
+		td_time(h, json_str(v, "at", NULL));
 		html_el(h, "td", NULL, json_str(v, "branch", ""));
-		td(h);
-		part_state(h, json_str(v, "kind", ""));
-		html_close(h);
-		td(h);
-		part_commit(h, json_str(v, "old", NULL), NULL);
-		html_close(h);
+		td_state(h, json_str(v, "kind", ""));
+		td_commit(h, json_str(v, "old", NULL), NULL);
 		html_div(h, "td", "wide");
 		part_commit(h, json_str(v, "new", NULL), json_str(v, "title", ""));
 		html_close(h);

@@ -389,3 +389,31 @@ void part_list(struct html *h, const json_t *j, const char *key, const char *tit
 	else
 		part_empty(h, empty);
 }
+
+void td_time(struct html *h, const char *iso)
+{
+	td(h);
+	part_time(h, iso);
+	html_close(h);
+}
+
+void td_age(struct html *h, const char *iso)
+{
+	td(h);
+	part_age(h, iso);
+	html_close(h);
+}
+
+void td_state(struct html *h, const char *state)
+{
+	td(h);
+	part_state(h, state);
+	html_close(h);
+}
+
+void td_commit(struct html *h, const char *hash, const char *title)
+{
+	td(h);
+	part_commit(h, hash, title);
+	html_close(h);
+}

@@ -54,6 +54,11 @@ void table_end(struct html *h);
 /** td(), td_num() - open a cell; html_close() ends it. */
 void td(struct html *h);
 void td_num(struct html *h);
+/** td_time() and so on - a whole cell with what the part_ function of that name draws. */
+void td_time(struct html *h, const char *iso);
+void td_age(struct html *h, const char *iso);
+void td_state(struct html *h, const char *state);
+void td_commit(struct html *h, const char *hash, const char *title);
 
 /** fact() - a term and its opened description in a <dl class="facts">; html_close() ends it. */
 void fact(struct html *h, const char *term);

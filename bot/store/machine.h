@@ -31,6 +31,7 @@ struct machine {
 	char *drained_by;
 	int failed_checks;
 };
+/** machine_get() - ERR_NOENT: there is no such machine. */
 int machine_get(struct db *db, const char *name, struct machine *ret, struct err *e);
 void machine_done(struct machine *m);
 
