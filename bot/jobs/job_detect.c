@@ -285,6 +285,9 @@ static bool cannot_boot(const struct side *s, const char *name, char *buf, size_
 static int end_without_base(struct detection *d, const char *why, struct err *e)
 {
 	_cleanup_(freep) char *text = NULL;
+	struct comparison_ask ask = {
+		.tree = d->cmp.tree, .branch = d->cmp.branch, .head = d->cmp.head, .job = d->job.id
+	};
 	char older[41];
 	int64_t id;
 	int r;
@@ -294,10 +297,8 @@ static int end_without_base(struct detection *d, const char *why, struct err *e)
 		return r;
 	if (!older[0])
 		return end(d, "failed", NULL, why, e);
-	r = comparison_want(d->c->db, d->cmp.tree, d->cmp.branch, older, d->cmp.head, d->job.id,
-			    &id, e);
-	if (r == 0)
-		r = work_enqueue_id(d->c->db, "detect", "comparison", id, 0, e);
+	ask.base = older;
+	r = comparison_want(d->c->db, &ask, &id, e);
 	text = xasprintf("%s; compared with %.12s instead", why, older);
 	return r < 0 ? r : end(d, "failed", NULL, text, e);
 }

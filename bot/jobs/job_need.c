@@ -37,7 +37,7 @@ static int want(struct job_ctx *c, const struct job *job, const char *commit, in
 	if (r == 0)
 		r = build_compiler(&compiler, e);
 	if (r == 0)
-		r = build_want(c->db, commit, job->kconfig, hash, compiler, prio, ret_build, ret,
+		r = build_want(c->db, commit, job->kconfig, hash, compiler, "", prio, ret_build, ret,
 			       e);
 	return r;
 }

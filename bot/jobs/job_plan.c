@@ -38,12 +38,14 @@ static int plan_baseline(struct plan *p, const struct job *job, struct err *e)
 
 static int plan_comparison(struct plan *p, const struct job *job, struct err *e)
 {
+	const struct comparison_ask ask = { .tree = p->tree,
+					    .branch = p->branch,
+					    .base = p->old_hash,
+					    .head = p->new_hash,
+					    .job = job->id };
 	int64_t id;
-	int r;
 
-	r = comparison_want(p->c->db, p->tree, p->branch, p->old_hash, p->new_hash, job->id, &id,
-			    e);
-	return r < 0 ? r : work_enqueue_id(p->c->db, "detect", "comparison", id, 0, e);
+	return comparison_want(p->c->db, &ask, &id, e);
 }
 
 static int plan_job(struct plan *p, const char *name, struct err *e)

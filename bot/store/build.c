@@ -16,6 +16,7 @@ void build_done(struct build *b)
 	free(b->detail);
 	free(b->image);
 	free(b->gnu_build_id);
+	free(b->variant);
 	*b = (struct build){ 0 };
 }
 
@@ -27,14 +28,14 @@ static enum build_state state_of(const char *s)
 }
 
 int build_want(struct db *db, const char *commit, const char *kconfig, const char *kconfig_hash,
-	       const char *compiler, int prio, int64_t *ret_id, enum build_state *ret_state,
-	       struct err *e)
+	       const char *compiler, const char *variant, int prio, int64_t *ret_id,
+	       enum build_state *ret_state, struct err *e)
 {
 	struct db_rows rows = { 0 };
 	int r;
 
-	r = db_run_one(db, SQL_BUILD_WANT, &rows, e, "ssss", commit, kconfig, kconfig_hash,
-		       compiler);
+	r = db_run_one(db, SQL_BUILD_WANT, &rows, e, "sssss", commit, kconfig, kconfig_hash,
+		       compiler, variant);
 	if (r < 0)
 		return r;
 	*ret_id = db_i64(&rows, 0, 0);
@@ -60,7 +61,8 @@ int build_get(struct db *db, int64_t id, struct build *ret, struct err *e)
 			       .state = state_of(db_str(&rows, 0, 4)),
 			       .detail = xstrdup(db_str(&rows, 0, 5)),
 			       .image = xstrdup(db_str(&rows, 0, 6)),
-			       .gnu_build_id = xstrdup(db_str(&rows, 0, 7)) };
+			       .gnu_build_id = xstrdup(db_str(&rows, 0, 7)),
+			       .variant = xstrdup(db_str(&rows, 0, 8)) };
 	(void)snprintf(ret->commit, sizeof(ret->commit), "%s", db_str(&rows, 0, 0));
 	db_rows_done(&rows);
 	return 0;

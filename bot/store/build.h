@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Builds, keyed by (commit, kconfig hash, compiler). */
+/* Builds, keyed by (commit, kconfig hash, compiler, variant). */
 #pragma once
 
 #include <stdint.h>
@@ -24,18 +24,22 @@ struct build {
 	char *detail;
 	char *image; /* artefact */
 	char *gnu_build_id;
+	char *variant; /* see build_want() */
 	double took_s;
 };
 void build_done(struct build *b);
 
-/** build_want() - the row for this key, made and queued as work with @prio when there is none. */
+/**
+ * build_want() - the row for this key, made and queued as work with @prio when there is none.
+ * @variant: "" or "align64", see bot/build/build.h.
+ */
 int build_want(struct db *db, const char *commit, const char *kconfig, const char *kconfig_hash,
-	       const char *compiler, int prio, int64_t *ret_id, enum build_state *ret_state,
-	       struct err *e);
+	       const char *compiler, const char *variant, int prio, int64_t *ret_id,
+	       enum build_state *ret_state, struct err *e);
 
 int build_get(struct db *db, int64_t id, struct build *ret, struct err *e);
 
-/** build_find() - state of a build without asking for it. ERR_NOENT: never asked for. */
+/** build_find() - state of a build (variant "") without asking for it. ERR_NOENT: never asked for. */
 int build_find(struct db *db, const char *commit, const char *kconfig_hash, const char *compiler,
 	       struct build *ret, struct err *e);
 

@@ -4,22 +4,32 @@
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
 #include "bot/db/db.h"
+#include "bot/store/work.h"
 
 #include <math.h>
 #include <string.h>
 
-int comparison_want(struct db *db, const char *tree, const char *branch, const char *base,
-		    const char *head, int64_t job, int64_t *ret_id, struct err *e)
+int comparison_want(struct db *db, const struct comparison_ask *ask, int64_t *ret_id, struct err *e)
 {
 	struct db_rows rows = { 0 };
 	int r;
 
-	r = db_run_one(db, SQL_COMPARISON_INSERT, &rows, e, "ssssi", tree, branch, base, head, job);
+	r = db_run_one(db, SQL_COMPARISON_INSERT, &rows, e, "ssssisssd", ask->tree, ask->branch,
+		       ask->base, ask->head, ask->job, ask->purpose ? ask->purpose : "head",
+		       ask->regression, ask->variant ? ask->variant : "",
+		       ask->target > 0 ? ask->target : (double)NAN);
 	if (r < 0)
 		return r;
 	*ret_id = db_i64(&rows, 0, 0);
 	db_rows_done(&rows);
-	return 0;
+	return work_enqueue_id(db, "detect", "comparison", *ret_id, 0, e);
+}
+
+int comparison_plan(struct db *db, int64_t id, const json_t *plan, struct err *e)
+{
+	_cleanup_(freep) char *text = json_text(plan);
+
+	return db_run(db, SQL_COMPARISON_PLAN, NULL, e, "is", id, text);
 }
 
 int comparison_base_before(struct db *db, const struct comparison *c, char ret[41], struct err *e)
@@ -54,7 +64,12 @@ int comparison_get(struct db *db, int64_t id, struct comparison *ret, struct err
 				    .branch = xstrdup(db_str(&rows, 0, 1)),
 				    .job = db_i64(&rows, 0, 4),
 				    .open = !strcmp(db_str(&rows, 0, 5), "open"),
-				    .look = (int)db_i64(&rows, 0, 6) };
+				    .look = (int)db_i64(&rows, 0, 6),
+				    .variant = xstrdup(db_str(&rows, 0, 9)),
+				    .target = db_f64(&rows, 0, 10),
+				    .machine = xstrdup(db_str(&rows, 0, 11)) };
+	(void)snprintf(ret->purpose, sizeof(ret->purpose), "%s", db_str(&rows, 0, 7));
+	(void)snprintf(ret->regression, sizeof(ret->regression), "%s", db_str(&rows, 0, 8));
 	copy_hash(ret->base, db_str(&rows, 0, 2));
 	copy_hash(ret->head, db_str(&rows, 0, 3));
 	db_rows_done(&rows);
@@ -65,6 +80,8 @@ void comparison_done(struct comparison *c)
 {
 	free(c->tree);
 	free(c->branch);
+	free(c->variant);
+	free(c->machine);
 	*c = (struct comparison){ 0 };
 }
 

@@ -21,9 +21,30 @@ struct comparison {
 	int64_t job;
 	bool open;
 	int look;
+	char purpose[8];    /* head, confirm or layout, see sql/migrations/0009_verdicts.sql */
+	char regression[9]; /* whose check it is; "" unless the purpose is layout */
+	char *variant;	    /* of the builds of both sides */
+	double target; /* change that it has to be able to see, as a ratio; 0: the configuration's */
+	char *machine; /* "" until one is chosen */
 };
-int comparison_want(struct db *db, const char *tree, const char *branch, const char *base,
-		    const char *head, int64_t job, int64_t *ret_id, struct err *e);
+
+/**
+ * struct comparison_ask - what to compare and why; borrowed.
+ * @purpose: NULL is "head". @regression: NULL unless the purpose is layout. @variant: NULL is "".
+ * @target: 0 is the configuration's.
+ */
+struct comparison_ask {
+	const char *tree, *branch;
+	const char *base, *head;
+	int64_t job;
+	const char *purpose, *regression, *variant;
+	double target;
+};
+/** comparison_want() - the comparison, made and queued as work when there is none. */
+int comparison_want(struct db *db, const struct comparison_ask *ask, int64_t *ret_id,
+		    struct err *e);
+/** comparison_plan() - keep what the looks of an open comparison can see. */
+int comparison_plan(struct db *db, int64_t id, const json_t *plan, struct err *e);
 /**
  * comparison_base_before() - what @c's base was compared with when it was the head, for a base that
  * cannot be measured. @ret: "" when there is none that differs from @c's head.

@@ -6,7 +6,7 @@ WITH since AS (
 	WHERE machine = $1 AND purpose = 'control' AND state = 'done' AND NOT excluded
 ), gone AS (
 	UPDATE boot SET excluded = true FROM since
-	WHERE machine = $1 AND NOT excluded AND finished > since.at AND ($2::boolean AND purpose = 'measure'
+	WHERE machine = $1 AND NOT excluded AND finished > since.at AND ($2::boolean AND purpose <> 'control'
 		OR state = 'failed' AND class = ANY ($3::text[]) AND control_boot IS NULL)
 	RETURNING id, comparison, bisection
 ), wake AS (
