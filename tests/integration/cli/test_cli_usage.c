@@ -64,7 +64,7 @@ static void every_command_has_help_on_stdout(void **state)
 		"range",	 "bisect",	 "status",
 		"list",		 "show",	 "token",
 		"report",	 "bisect start", "bisect simulate",
-		"bisect status", "bisect watch",
+		"bisect status", "bisect watch", "power",
 	};
 
 	(void)state;
