@@ -33,6 +33,22 @@ struct job {
 	bool stale;
 };
 
+static const struct variant {
+	const char *name;
+	const char *flags; /* argument of make */
+} variants[] = {
+	{ "align64", "KCFLAGS=-falign-functions=64" },
+};
+
+/* The argument of make for this variant; NULL: none. */
+static const char *variant_flags(const char *name)
+{
+	for (size_t i = 0; name && i < ARRAY_SIZE(variants); i++)
+		if (!strcmp(name, variants[i].name))
+			return variants[i].flags;
+	return NULL;
+}
+
 static double since(usec_t t)
 {
 	return (double)(clock_boottime() - t) / USEC_PER_SEC;
@@ -53,6 +69,9 @@ static int check_request(const struct job *j, struct err *e)
 		return err_set(e, ERR_INVAL, "'%s' is not a make target", j->target);
 	if (!path_ok(j->image))
 		return err_set(e, ERR_INVAL, "'%s' is not a path below the build folder", j->image);
+	if (j->req->variant && j->req->variant[0] && !variant_flags(j->req->variant))
+		return err_set(e, ERR_INVAL, "no variant '%s' of builds, must be '' or 'align64'",
+			       j->req->variant);
 	return kconfig_check_base(j->req->kconfig_base, e);
 }
 
@@ -235,6 +254,7 @@ static int make_image(struct job *j, struct err *e)
 	_cleanup_(freep) char *marker = xasprintf("%s/building", j->w.in);
 	_cleanup_(freep) char *jobs = NULL;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const char *flags = variant_flags(j->req->variant);
 	bool stale = access(marker, F_OK) == 0;
 	const char *args[] = { stale ? "1" : "0",
 			       j->image,
@@ -242,6 +262,7 @@ static int make_image(struct job *j, struct err *e)
 			       j->w.ccache ? "CC=ccache gcc" : "CC=gcc",
 			       j->w.ccache ? "HOSTCC=ccache gcc" : "HOSTCC=gcc",
 			       j->target,
+			       flags,
 			       NULL };
 	int r = 0;
 
@@ -341,6 +362,9 @@ static int build_steps(struct job *j, struct err *e)
 		return r;
 	j->r.checkout_s = since(t);
 	j->start = clock_boottime();
+	if (variant_flags(j->req->variant))
+		strbuf_addf(&j->log, "*** variant %s: %s\n", j->req->variant,
+			    variant_flags(j->req->variant));
 	r = attempt(j, e);
 	if (r < 0 || fresh || !leftovers_suspect(j))
 		return r;

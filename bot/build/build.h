@@ -16,6 +16,10 @@ struct err;
  * @commit: full hash.
  * @kconfig_base: a make target ("tinyconfig", "defconfig"), or the path of a file when it has a '/'.
  * @fragments: paths of files that are merged over the base, in order; @n_fragments of them.
+ * @variant: "" or NULL: as the tree builds itself; "align64": every function begins at a multiple of
+ *	64 bytes, so that a commit which changes the size of code does not move other code about.
+ *	Part of the build's key in the database. Each has a @work_dir of its own: not every makefile
+ *	sees that flags have changed.
  * @target: make target; NULL is "bzImage".
  * @image: where the image is below O=; NULL is "arch/x86/boot/bzImage".
  * @work_dir: this builder's own folder, reused: source tree, index, O=. Made when missing. Builds
@@ -33,6 +37,7 @@ struct build_request {
 	const char *kconfig_base;
 	const char *const *fragments;
 	size_t n_fragments;
+	const char *variant;
 	const char *target;
 	const char *image;
 	const char *work_dir;

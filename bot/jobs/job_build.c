@@ -47,7 +47,7 @@ static int keep(struct built *b, const char *kind, const char *path, size_t max,
 	return r;
 }
 
-/* One work folder per kconfig: builds of one recipe follow each other incrementally. */
+/* One work folder per kconfig and variant: builds of one recipe follow each other incrementally. */
 static int run_build(struct job_ctx *c, const struct build *row, struct build_result *ret,
 		     struct err *e)
 {
@@ -55,7 +55,8 @@ static int run_build(struct job_ctx *c, const struct build *row, struct build_re
 	_cleanup_(freep) const char **fragments =
 		config_all(cfg, "kconfig", row->kconfig, "fragment");
 	_cleanup_(freep) char *mirror = job_mirror_dir(c);
-	_cleanup_(freep) char *work = xasprintf("%s/build/%s", c->state_dir, row->kconfig);
+	_cleanup_(freep) char *work = xasprintf("%s/build/%s%s%s", c->state_dir, row->kconfig,
+						row->variant[0] ? "+" : "", row->variant);
 	const char *given = config_str(cfg, "build", NULL, "ccache-dir");
 	_cleanup_(freep) char *ccache =
 		given ? xstrdup(given) : xasprintf("%s/ccache", c->state_dir);
@@ -67,6 +68,7 @@ static int run_build(struct job_ctx *c, const struct build *row, struct build_re
 		.kconfig_base = config_str(cfg, "kconfig", row->kconfig, "base"),
 		.fragments = fragments,
 		.n_fragments = config_count(fragments),
+		.variant = row->variant,
 		.target = config_str(cfg, "kconfig", row->kconfig, "target"),
 		.image = config_str(cfg, "kconfig", row->kconfig, "image"),
 		.work_dir = work,

@@ -26,8 +26,8 @@ int job_kconfig_hash(const struct job_ctx *c, const char *name, char ret[65], st
 	return r < 0 ? err_wrap(e, "kconfig '%s'", name) : 0;
 }
 
-static int want(struct job_ctx *c, const struct job *job, const char *commit, int prio,
-		int64_t *ret_build, enum build_state *ret, struct err *e)
+static int want(struct job_ctx *c, const struct job *job, const char *commit, const char *variant,
+		int prio, int64_t *ret_build, enum build_state *ret, struct err *e)
 {
 	_cleanup_(freep) char *compiler = NULL;
 	char hash[65];
@@ -37,8 +37,8 @@ static int want(struct job_ctx *c, const struct job *job, const char *commit, in
 	if (r == 0)
 		r = build_compiler(&compiler, e);
 	if (r == 0)
-		r = build_want(c->db, commit, job->kconfig, hash, compiler, "", prio, ret_build, ret,
-			       e);
+		r = build_want(c->db, commit, job->kconfig, hash, compiler, variant, prio,
+			       ret_build, ret, e);
 	return r;
 }
 
@@ -47,11 +47,11 @@ int need_build_ahead(struct job_ctx *c, const struct job *job, const char *commi
 	enum build_state state;
 	int64_t build;
 
-	return want(c, job, commit, -1, &build, &state, e);
+	return want(c, job, commit, "", -1, &build, &state, e);
 }
 
-int need_build(struct job_ctx *c, const struct job *job, const char *commit, int64_t *ret_build,
-	       enum need_state *ret, struct err *e)
+int need_build_variant(struct job_ctx *c, const struct job *job, const char *commit,
+		       const char *variant, int64_t *ret_build, enum need_state *ret, struct err *e)
 {
 	enum build_state state = BUILD_STATE_WANTED;
 	int r;
@@ -60,11 +60,17 @@ int need_build(struct job_ctx *c, const struct job *job, const char *commit, int
 	*ret = NEED_READY;
 	if (!job->kconfig[0])
 		return 0;
-	r = want(c, job, commit, 0, ret_build, &state, e);
+	r = want(c, job, commit, variant, 0, ret_build, &state, e);
 	if (r < 0)
 		return r;
 	*ret = state == BUILD_STATE_OK	     ? NEED_READY
 	       : state == BUILD_STATE_FAILED ? NEED_FAILED
 					     : NEED_WAIT;
 	return 0;
+}
+
+int need_build(struct job_ctx *c, const struct job *job, const char *commit, int64_t *ret_build,
+	       enum need_state *ret, struct err *e)
+{
+	return need_build_variant(c, job, commit, "", ret_build, ret, e);
 }

@@ -21,5 +21,10 @@ enum need_state {
 int need_build(struct job_ctx *c, const struct job *job, const char *commit, int64_t *ret_build,
 	       enum need_state *ret, struct err *e);
 
+/** need_build_variant() - the same for a variant of the build, see struct build_request; "": none. */
+int need_build_variant(struct job_ctx *c, const struct job *job, const char *commit,
+		       const char *variant, int64_t *ret_build, enum need_state *ret,
+		       struct err *e);
+
 /** need_build_ahead() - ask for a build that may be needed soon: after all others. */
 int need_build_ahead(struct job_ctx *c, const struct job *job, const char *commit, struct err *e);

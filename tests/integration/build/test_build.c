@@ -135,6 +135,28 @@ static void builds_a_commit(void **state)
 	build_result_done(&r);
 }
 
+static void a_variant_builds_with_other_flags(void **state)
+{
+	struct build_result r;
+	struct err e;
+
+	(void)state;
+	commit_extra("echo flags \"'$(KCFLAGS)'\"");
+	req.variant = "align64";
+	r = build(BUILD_OK);
+	run("grep -qx \"flags '-falign-functions=64'\" %s", r.log);
+	run("grep -qF 'variant align64: KCFLAGS=-falign-functions=64' %s", r.log);
+	build_result_done(&r);
+	req.variant = "";
+	r = build(BUILD_OK);
+	run("grep -qx \"flags ''\" %s", r.log);
+	build_result_done(&r);
+	req.variant = "align65";
+	assert_err(try_build(&r, &e), ERR_INVAL, &e);
+	assert_non_null(strstr(e.msg, "no variant 'align65'"));
+	req.variant = NULL;
+}
+
 static void rebuilds_only_what_changed(void **state)
 {
 	struct timespec a;
@@ -507,6 +529,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(builds_a_commit),
+		T(a_variant_builds_with_other_flags),
 		T(rebuilds_only_what_changed),
 		T(makes_equal_images_in_other_folders),
 		T(uses_the_compile_cache),
