@@ -258,17 +258,33 @@ static bool glob_matches(const char *name, const void *arg)
 	return fnmatch(arg, name, 0) == 0;
 }
 
+static void print_findings(const struct judged *j)
+{
+	vec_foreach (f, &j->findings.items) {
+		vec_foreach (t, &f->text)
+			(void)printf("%s%s\n", t == f->text.items ? "" : "  ", *t);
+	}
+	if (j->findings.more)
+		(void)printf("and %zu more findings\n", j->findings.more);
+	if (j->findings.items.len)
+		(void)printf("\n");
+}
+
 static void print_metric(const struct judged_metric *m)
 {
 	const struct detect_result *r = &m->result;
 	char buf[160];
 
 	(void)printf("%-15s %s: ", detect_verdict_name(r->verdict), m->name);
-	if (isfinite(r->rel))
+	if (judged_is_share(m) && isfinite(r->abs))
+		(void)printf("%+.2f points", r->abs);
+	else if (isfinite(r->rel))
 		(void)printf("%+.2f%%", 100 * r->rel);
 	else if (isfinite(r->abs))
 		(void)printf("%+.6g", r->abs);
-	if (isfinite(r->lo))
+	if (judged_is_share(m) && isfinite(r->abs_lo))
+		(void)printf(" [%+.2f, %+.2f]", r->abs_lo, r->abs_hi);
+	else if (isfinite(r->lo))
 		(void)printf(" [%+.2f%%, %+.2f%%]", 100 * r->lo, 100 * r->hi);
 	if (isfinite(r->base.center) && isfinite(r->head.center))
 		(void)printf("  %.6g -> %.6g%s%s", r->base.center, r->head.center,
@@ -304,6 +320,7 @@ static void print_text(const struct cli *cli, const struct judged *j)
 {
 	_cleanup_(freep) bool *seen = xcalloc((size_t)j->groups + 1, sizeof(*seen));
 
+	print_findings(j);
 	for (int v = 0; v < DETECT_VERDICTS; v++) {
 		if (v == DETECT_SAME && !cli->verbose)
 			continue;
@@ -349,10 +366,11 @@ int cmd_judge(struct cli *cli, int argc, char **argv)
 	if (!j.headlines)
 		cli_note(cli, "no headline metric is named: all weigh the same");
 	if (cli->json) {
-		_cleanup_(json_decrefp) json_t *o = judged_json(&j, &in.base, &in.head);
-		_cleanup_(freep) char *text = json_text(o);
+		_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 
-		(void)printf("%s\n", text);
+		judged_write(&j, &in.base, &in.head, &text);
+		strbuf_addch(&text, '\n');
+		(void)fwrite(text.s, 1, text.len, stdout);
 	} else {
 		print_text(cli, &j);
 	}

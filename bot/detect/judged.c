@@ -3,6 +3,7 @@
 
 #include "bot/base/err.h"
 #include "bot/detect/rules.h"
+#include "bot/detect/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,7 @@ enum {
 void judged_done(struct judged *j)
 {
 	vec_done(&j->metrics);
+	findings_done(&j->findings);
 }
 
 bool judged_is_change(enum detect_verdict v)
@@ -87,6 +89,7 @@ static void add_metric(struct judged *j, const struct runs_metric *a, const stru
 	const struct runs_metric *some = a ? a : b;
 	struct judged_metric m = { .name = some->name, .unit = some->unit };
 
+	m.kind = a && a->kind ? a->kind : b ? b->kind : FINDINGS_KIND_NONE;
 	m.headline = (a && a->headline) || (b && b->headline);
 	m.better = a && a->described ? a->better : b ? b->better : DETECT_BETTER_NONE;
 	if (!m.unit[0] && b)
@@ -262,14 +265,125 @@ static void merge(const struct runs *base, const struct runs *head, struct judge
 	}
 }
 
+static struct findings_metric for_findings(const struct judged *j, const struct judged_metric *m)
+{
+	const struct detect_result *r = &m->result;
+
+	return (struct findings_metric){ .name = m->name,
+					 .unit = m->unit,
+					 .kind = m->kind,
+					 .better = m->better,
+					 .verdict = r->verdict,
+					 .lead = j->headlines ? m->headline
+							      : m->better != DETECT_BETTER_NONE,
+					 .moved = judged_is_change(r->verdict),
+					 .group = m->group,
+					 .rel = r->rel,
+					 .lo = r->lo,
+					 .hi = r->hi,
+					 .abs = r->abs,
+					 .t = r->t,
+					 .p = r->p,
+					 .per_rel = NO_VALUE,
+					 .per_lo = NO_VALUE,
+					 .per_hi = NO_VALUE };
+}
+
+bool judged_is_share(const struct judged_metric *m)
+{
+	struct findings_metric f = { .name = m->name, .unit = m->unit, .kind = m->kind };
+
+	return findings_is_share(&f);
+}
+
+/* Metric @x for each unit of @work in the runs that have both. Return: how many; @ret is freed. */
+static size_t ratios(const struct runs *r, const char *x, const char *work,
+		     struct detect_sample **ret)
+{
+	const struct runs_metric *a = runs_metric_find(r, x), *b = runs_metric_find(r, work);
+	size_t n = 0, k = 0;
+
+	*ret = xcalloc(a ? a->samples.len + 1 : 1, sizeof(**ret));
+	for (size_t i = 0; a && b && i < a->samples.len; i++) {
+		while (k < b->run.len && b->run.items[k] < a->run.items[i])
+			k++;
+		if (k == b->run.len || b->run.items[k] != a->run.items[i] ||
+		    !(b->samples.items[k].value > 0))
+			continue;
+		(*ret)[n] = a->samples.items[i];
+		(*ret)[n++].value /= b->samples.items[k].value;
+	}
+	return n;
+}
+
+/* Noise that a metric has in common with the work goes out of their ratio. */
+static int compare_per_work(const struct runs *base, const struct runs *head, const char *work,
+			    const struct detect_options *options, struct findings_metric *m,
+			    struct err *e)
+{
+	_cleanup_(freep) struct detect_sample *a = NULL;
+	_cleanup_(freep) struct detect_sample *b = NULL;
+	struct detect_options o = *options;
+	struct detect_result r;
+	size_t na = ratios(base, m->name, work, &a), nb = ratios(head, m->name, work, &b);
+	int err;
+
+	o.single_look = true;
+	o.level = .99;
+	err = detect_compare(a, na, b, nb, DETECT_BETTER_NONE, NULL, &o, &r, e);
+	if (err < 0)
+		return err;
+	m->per_rel = r.rel;
+	m->per_lo = r.lo;
+	m->per_hi = r.hi;
+	return 0;
+}
+
+/* A metric that only goes along with the work is neither worse nor better. */
+static void take_back(struct judged *j, const struct findings_metric *m)
+{
+	for (size_t i = 0; i < j->metrics.len; i++) {
+		enum detect_verdict *v = &j->metrics.items[i].result.verdict;
+
+		if (j->findings.role[i] == FINDINGS_ROLE_FOLLOWS && !m[i].lead &&
+		    (*v == DETECT_REGRESSION || *v == DETECT_IMPROVEMENT))
+			*v = DETECT_CHANGE;
+	}
+}
+
+static int find(const struct runs *base, const struct runs *head, const struct judged_plan *plan,
+		struct judged *j, struct err *e)
+{
+	size_t n = j->metrics.len, work;
+	_cleanup_(freep) struct findings_metric *m = xcalloc(n, sizeof(*m));
+	int err = 0;
+
+	for (size_t i = 0; i < n; i++)
+		m[i] = for_findings(j, &j->metrics.items[i]);
+	work = findings_work(m, n);
+	for (size_t i = 0; work < n && i < n && err == 0; i++) {
+		if (m[i].moved && i != work)
+			err = compare_per_work(base, head, m[work].name, plan->options, &m[i], e);
+	}
+	if (err < 0)
+		return err;
+	findings_make(m, n, &j->findings);
+	take_back(j, m);
+	return 0;
+}
+
 static void count(struct judged *j)
 {
 	_cleanup_(freep) bool *seen = xcalloc((size_t)j->groups + 1, sizeof(*seen));
 
-	vec_foreach (m, &j->metrics) {
+	for (size_t i = 0; i < j->metrics.len; i++) {
+		const struct judged_metric *m = &j->metrics.items[i];
+
 		if (m->group && seen[m->group])
 			continue;
 		seen[m->group] = true;
+		if (j->headlines && j->findings.role[i] == FINDINGS_ROLE_FOLLOWS)
+			continue;
 		j->counts[m->result.verdict]++;
 	}
 }
@@ -294,6 +408,11 @@ int judged_compare(const struct runs *base, const struct runs *head, const struc
 		return err;
 	}
 	merge(base, head, &j);
+	err = find(base, head, plan, &j, e);
+	if (err < 0) {
+		judged_done(&j);
+		return err;
+	}
 	count(&j);
 	*ret = j;
 	return 0;

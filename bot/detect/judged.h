@@ -2,6 +2,7 @@
 /* Two kernels' runs compared metric by metric, with what is one fact put together. */
 #pragma once
 
+#include "bot/detect/findings.h"
 #include "bot/detect/runs.h"
 
 #include <stdint.h>
@@ -14,6 +15,7 @@
 struct judged_metric {
 	const char *name;
 	const char *unit;
+	enum findings_kind kind;
 	enum detect_better better;
 	bool headline;
 	int group;
@@ -23,14 +25,16 @@ struct judged_metric {
 /**
  * struct judged - all of them, headline metrics first; judged_done() when finished.
  * @groups: number of groups.
- * @counts: facts by verdict: a group counts once.
+ * @counts: facts by verdict: a group counts once, and what only follows a headline not at all.
  * @headlines: how many metrics are headline ones; 0: no file named any, all weigh the same.
+ * @findings: the facts; its indexes are those of @metrics.
  */
 struct judged {
 	VEC(struct judged_metric) metrics;
 	int groups;
 	size_t counts[DETECT_VERDICTS];
 	size_t headlines;
+	struct findings findings;
 };
 
 /** struct judged_plan - what to compare by. @want: NULL takes all metrics. */
@@ -53,6 +57,9 @@ struct judged_plan {
 int judged_compare(const struct runs *base, const struct runs *head, const struct judged_plan *plan,
 		   struct judged *ret, struct err *e);
 void judged_done(struct judged *j);
+
+/** judged_is_share() - is the metric told in points? */
+bool judged_is_share(const struct judged_metric *m);
 
 /** judged_is_change() - is it worse, better or changed, sure or not yet? */
 bool judged_is_change(enum detect_verdict v);

@@ -141,6 +141,17 @@ static int parse_better(const char *name, const json_t *v, enum detect_better *r
 	return 0;
 }
 
+/* What a newer version may call a kind is no reason to refuse the file. */
+static void parse_kind(struct runs *r, struct runs_metric *m, const json_t *v)
+{
+	int kind = json_is_string(v) ? findings_kind_parse(json_string_value(v)) : -1;
+
+	if (kind > 0)
+		m->kind = (enum findings_kind)kind;
+	else if (v)
+		note(r, "unknown kind of metric '%.100s' ignored", m->name);
+}
+
 static int conflict(const char *name, const char *what, const char *a, const char *b, struct err *e)
 {
 	return err_set(e, ERR_CONFLICT, "metric '%s': %s is '%s' in one file and '%s' in another",
@@ -183,6 +194,7 @@ static int parse_descriptor(struct runs *r, const char *name, json_t *d, struct 
 		free(m->unit);
 		m->unit = xstrdup(text);
 	}
+	parse_kind(r, m, json_object_get(d, "kind"));
 	m->better = better;
 	m->headline = m->headline || json_is_true(headline);
 	m->described = true;
@@ -401,6 +413,9 @@ json_t *runs_json(const struct runs *r)
 			(void)json_object_set_new(d, "unit", json_string(m->unit));
 		(void)json_object_set_new(d, "better", json_string(detect_better_name(m->better)));
 		(void)json_object_set_new(d, "headline", json_boolean(m->headline));
+		if (m->kind)
+			(void)json_object_set_new(d, "kind",
+						  json_string(findings_kind_name(m->kind)));
 		(void)json_object_set_new(metrics, m->name, d);
 	}
 	(void)json_object_set_new(file, "metrics", metrics);

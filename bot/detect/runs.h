@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bot/base/vec.h"
+#include "bot/detect/findings.h"
 #include "bot/detect/verdict.h"
 
 #include <jansson.h>
@@ -21,12 +22,14 @@ enum {
 /**
  * struct runs_metric - one metric and its values.
  * @name: 1 to RUNS_NAME_MAX bytes; owned. @unit: "" if unknown; owned.
+ * @kind: what it counts, if the file says so.
  * @described: the file says what the metric is; otherwise @better and @headline are guesses.
  * @samples: one a run that has a value; @run: the same runs as indexes into struct runs.
  */
 struct runs_metric {
 	char *name;
 	char *unit;
+	enum findings_kind kind;
 	enum detect_better better;
 	bool headline;
 	bool described;

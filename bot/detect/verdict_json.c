@@ -2,51 +2,33 @@
 #include "bot/detect/verdict_json.h"
 
 #include "bot/base/err.h"
+#include "bot/detect/json_write.h"
 #include "bot/detect/units.h"
 
 #include <math.h>
 #include <string.h>
 
-static void set_num(json_t *o, const char *key, double v)
+static void put_side(struct json_out *o, const char *key, const struct detect_side *s)
 {
-	if (isfinite(v))
-		(void)json_object_set_new(o, key, json_real(v));
-}
-
-static void set_int(json_t *o, const char *key, long v)
-{
-	(void)json_object_set_new(o, key, json_integer(v));
-}
-
-static void set_str(json_t *o, const char *key, const char *v)
-{
-	(void)json_object_set_new(o, key, json_string(v));
-}
-
-static json_t *side_json(const struct detect_side *s)
-{
-	json_t *o = json_object();
-
-	set_int(o, "n", s->runs);
-	set_int(o, "boots", s->boots);
-	set_int(o, "units", s->units);
+	json_out_open(o, key, '{');
+	json_out_int(o, "n", s->runs);
+	json_out_int(o, "boots", s->boots);
+	json_out_int(o, "units", s->units);
 	if (s->dropped)
-		set_int(o, "dropped", s->dropped);
-	set_num(o, "center", s->center);
-	set_num(o, "sd", s->sd);
+		json_out_int(o, "dropped", s->dropped);
+	json_out_num(o, "center", s->center);
+	json_out_num(o, "sd", s->sd);
 	if (s->nmodes) {
-		json_t *modes = json_array();
-
+		json_out_open(o, "modes", '[');
 		for (int i = 0; i < s->nmodes; i++) {
-			json_t *m = json_object();
-
-			set_num(m, "share", s->modes[i].share);
-			set_num(m, "center", s->modes[i].center);
-			(void)json_array_append_new(modes, m);
+			json_out_open(o, NULL, '{');
+			json_out_num(o, "share", s->modes[i].share);
+			json_out_num(o, "center", s->modes[i].center);
+			json_out_close(o, '}');
 		}
-		(void)json_object_set_new(o, "modes", modes);
+		json_out_close(o, ']');
 	}
-	return o;
+	json_out_close(o, '}');
 }
 
 static int more_runs(const struct detect_result *r)
@@ -59,66 +41,78 @@ static int more_runs(const struct detect_result *r)
 	return r->more_units > units ? (r->more_units - units) * per_unit : 0;
 }
 
-static json_t *power_json(const struct detect_result *r)
+static void put_power(struct json_out *o, const struct detect_result *r)
 {
-	json_t *o = json_object();
-
-	set_num(o, "detectable", r->mde);
-	set_int(o, "more_runs", more_runs(r));
+	json_out_open(o, "power", '{');
+	json_out_num(o, "detectable", r->mde);
+	json_out_int(o, "more_runs", more_runs(r));
 	if (r->more_units)
-		set_int(o, "next_look", r->more_units);
+		json_out_int(o, "next_look", r->more_units);
 	if (r->units_needed)
-		set_int(o, "units_needed", r->units_needed);
-	return o;
+		json_out_int(o, "units_needed", r->units_needed);
+	json_out_close(o, '}');
 }
 
-static json_t *notes_json(const struct detect_result *r)
+/* Reasons in words, with what a control said against the verdict. */
+static void put_notes(struct json_out *o, const struct detect_result *r, const char *more)
 {
-	json_t *notes = json_array();
 	char buf[160];
 
+	json_out_open(o, "notes", '[');
 	for (int b = 0; b < DETECT_NOTES; b++) {
 		enum detect_note bit = (enum detect_note)(1U << b);
 
 		if (r->notes & bit)
-			(void)json_array_append_new(
-				notes, json_string(detect_note_text(r, bit, buf, sizeof(buf))));
+			json_out_str(o, NULL, detect_note_text(r, bit, buf, sizeof(buf)));
 	}
-	return notes;
+	if (more)
+		json_out_str(o, NULL, more);
+	json_out_close(o, ']');
 }
 
-json_t *verdict_json(const char *name, const char *unit, enum detect_better better, bool headline,
-		     const struct detect_result *r)
+static void put_effect(struct json_out *o, const struct detect_result *r)
 {
-	json_t *o = json_object();
-
-	set_str(o, "name", name);
-	if (unit && unit[0])
-		set_str(o, "unit", unit);
-	set_str(o, "better", detect_better_name(better));
-	(void)json_object_set_new(o, "headline", json_boolean(headline));
-	set_str(o, "verdict", detect_verdict_name(r->verdict));
-	set_num(o, "rel", r->rel);
-	set_num(o, "lo", r->lo);
-	set_num(o, "hi", r->hi);
-	set_num(o, "level", r->level);
-	set_num(o, "abs", r->abs);
-	set_num(o, "abs_lo", r->abs_lo);
-	set_num(o, "abs_hi", r->abs_hi);
-	set_num(o, "fresh_rel", r->fresh_rel);
-	set_num(o, "p", r->p);
-	set_num(o, "q", r->q);
-	set_num(o, "t", r->t);
-	set_num(o, "df", r->df);
-	set_int(o, "look", r->look);
+	json_out_str(o, "verdict", detect_verdict_name(r->verdict));
+	json_out_num(o, "rel", r->rel);
+	json_out_num(o, "lo", r->lo);
+	json_out_num(o, "hi", r->hi);
+	json_out_num(o, "level", r->level);
+	json_out_num(o, "abs", r->abs);
+	json_out_num(o, "abs_lo", r->abs_lo);
+	json_out_num(o, "abs_hi", r->abs_hi);
+	json_out_num(o, "fresh_rel", r->fresh_rel);
+	json_out_num(o, "p", r->p);
+	json_out_num(o, "q", r->q);
+	json_out_num(o, "t", r->t);
+	json_out_num(o, "df", r->df);
+	json_out_int(o, "look", r->look);
 	if (r->candidate_look)
-		set_int(o, "candidate_look", r->candidate_look);
-	set_str(o, "scale", r->ln_scale ? "ln" : "raw");
-	(void)json_object_set_new(o, "base", side_json(&r->base));
-	(void)json_object_set_new(o, "head", side_json(&r->head));
-	(void)json_object_set_new(o, "power", power_json(r));
-	(void)json_object_set_new(o, "notes", notes_json(r));
-	return o;
+		json_out_int(o, "candidate_look", r->candidate_look);
+	json_out_str(o, "scale", r->ln_scale ? "ln" : "raw");
+}
+
+static void put_metric(struct json_out *o, const struct judged *j, size_t i)
+{
+	const struct judged_metric *m = &j->metrics.items[i];
+	const struct findings *f = &j->findings;
+
+	json_out_open(o, NULL, '{');
+	json_out_str(o, "name", m->name);
+	if (m->unit[0])
+		json_out_str(o, "unit", m->unit);
+	json_out_str(o, "better", detect_better_name(m->better));
+	if (m->kind)
+		json_out_str(o, "kind", findings_kind_name(m->kind));
+	json_out_bool(o, "headline", m->headline);
+	put_effect(o, &m->result);
+	if (f->role[i] == FINDINGS_ROLE_FOLLOWS)
+		json_out_str(o, "follows", j->metrics.items[f->items.items[f->of[i]].lead].name);
+	json_out_num(o, "per_work", f->per_work[i]);
+	put_side(o, "base", &m->result.base);
+	put_side(o, "head", &m->result.head);
+	put_power(o, &m->result);
+	put_notes(o, &m->result, NULL);
+	json_out_close(o, '}');
 }
 
 static double num(const json_t *o, const char *key)
@@ -192,34 +186,139 @@ int verdict_json_read(const json_t *o, struct detect_result *ret, struct err *e)
 	return 0;
 }
 
-static json_t *merged_json(const struct judged *j)
+static void put_merged(struct json_out *o, const struct judged *j)
 {
-	json_t *groups = json_array();
+	_cleanup_(freep) struct finding_list *groups =
+		xcalloc((size_t)j->groups + 1, sizeof(*groups));
 
-	for (int g = 0; g < j->groups; g++)
-		(void)json_array_append_new(groups, json_array());
-	vec_foreach (m, &j->metrics) {
-		if (m->group)
-			(void)json_array_append_new(json_array_get(groups, (size_t)m->group - 1),
-						    json_string(m->name));
+	for (size_t i = 0; i < j->metrics.len; i++)
+		if (j->metrics.items[i].group)
+			vec_push(&groups[j->metrics.items[i].group], i);
+	json_out_open(o, "merged", '[');
+	for (int g = 1; g <= j->groups; g++) {
+		json_out_open(o, NULL, '[');
+		vec_foreach (i, &groups[g])
+			json_out_str(o, NULL, j->metrics.items[*i].name);
+		json_out_close(o, ']');
+		vec_done(&groups[g]);
 	}
-	return groups;
+	json_out_close(o, ']');
+}
+
+static void put_mover(struct json_out *o, const struct judged *j, size_t i)
+{
+	const struct judged_metric *m = &j->metrics.items[i];
+	bool share = judged_is_share(m);
+
+	json_out_open(o, NULL, '{');
+	json_out_str(o, "name", m->name);
+	json_out_num(o, "rel", m->result.rel);
+	json_out_num(o, "lo", m->result.lo);
+	json_out_num(o, "hi", m->result.hi);
+	json_out_num(o, "per_work", j->findings.per_work[i]);
+	if (share)
+		json_out_num(o, "points", m->result.abs);
+	else if (!isfinite(m->result.rel))
+		json_out_num(o, "abs", m->result.abs);
+	json_out_close(o, '}');
+}
+
+static void put_ladder(struct json_out *o, const struct judged *j, const struct finding *x)
+{
+	json_out_open(o, "ladder", '{');
+	json_out_str(o, "name", x->ladder_name);
+	json_out_open(o, "steps", '[');
+	vec_foreach (s, &x->ladder) {
+		const struct judged_metric *m = &j->metrics.items[s->metric];
+
+		json_out_open(o, NULL, '{');
+		json_out_num(o, "at", s->at);
+		json_out_str(o, "name", m->name);
+		json_out_str(o, "verdict", detect_verdict_name(m->result.verdict));
+		json_out_num(o, "rel", m->result.rel);
+		json_out_num(o, "lo", m->result.lo);
+		json_out_num(o, "hi", m->result.hi);
+		json_out_close(o, '}');
+	}
+	json_out_close(o, ']');
+	json_out_close(o, '}');
+}
+
+static void put_finding(struct json_out *o, const struct judged *j, const struct finding *x)
+{
+	const struct judged_metric *lead = &j->metrics.items[x->lead];
+
+	json_out_open(o, NULL, '{');
+	json_out_str(o, "headline", lead->name);
+	json_out_str(o, "verdict", detect_verdict_name(lead->result.verdict));
+	json_out_num(o, "rel", lead->result.rel);
+	json_out_num(o, "lo", lead->result.lo);
+	json_out_num(o, "hi", lead->result.hi);
+	if (x->ladder_name)
+		put_ladder(o, j, x);
+	json_out_open(o, "same", '[');
+	vec_foreach (i, &x->same)
+		json_out_str(o, NULL, j->metrics.items[*i].name);
+	json_out_close(o, ']');
+	json_out_open(o, "follows", '[');
+	vec_foreach (i, &x->follows) {
+		json_out_open(o, NULL, '{');
+		json_out_str(o, "name", j->metrics.items[*i].name);
+		json_out_num(o, "rel", j->metrics.items[*i].result.rel);
+		json_out_num(o, "per_work", j->findings.per_work[*i]);
+		json_out_close(o, '}');
+	}
+	json_out_close(o, ']');
+	json_out_open(o, "movers", '[');
+	vec_foreach (i, &x->movers)
+		put_mover(o, j, *i);
+	json_out_close(o, ']');
+	if (x->movers_more)
+		json_out_int(o, "movers_more", (long)x->movers_more);
+	json_out_open(o, "text", '[');
+	vec_foreach (t, &x->text)
+		json_out_str(o, NULL, *t);
+	json_out_close(o, ']');
+	json_out_close(o, '}');
+}
+
+void judged_write(const struct judged *j, const struct runs *base, const struct runs *head,
+		  struct strbuf *text)
+{
+	struct json_out out = { .b = text }, *o = &out;
+	const struct findings *f = &j->findings;
+
+	json_out_open(o, NULL, '{');
+	json_out_str(o, "format", "kperfbot-verdict/1");
+	json_out_str(o, "base", base->kernel ? base->kernel : "");
+	json_out_str(o, "head", head->kernel ? head->kernel : "");
+	json_out_open(o, "findings", '[');
+	vec_foreach (x, &f->items)
+		put_finding(o, j, x);
+	json_out_close(o, ']');
+	if (f->more)
+		json_out_int(o, "findings_more", (long)f->more);
+	if (f->work < j->metrics.len)
+		json_out_str(o, "work", j->metrics.items[f->work].name);
+	json_out_open(o, "metrics", '[');
+	for (size_t i = 0; i < j->metrics.len; i++)
+		put_metric(o, j, i);
+	json_out_close(o, ']');
+	put_merged(o, j);
+	json_out_open(o, "summary", '{');
+	for (int v = 0; v < DETECT_VERDICTS; v++)
+		json_out_int(o, detect_verdict_name((enum detect_verdict)v), (long)j->counts[v]);
+	json_out_close(o, '}');
+	json_out_close(o, '}');
 }
 
 json_t *judged_json(const struct judged *j, const struct runs *base, const struct runs *head)
 {
-	json_t *o = json_object(), *metrics = json_array(), *summary = json_object();
+	struct strbuf text = STRBUF_INIT;
+	json_t *o;
 
-	set_str(o, "format", "kperfbot-verdict/1");
-	set_str(o, "base", base->kernel ? base->kernel : "");
-	set_str(o, "head", head->kernel ? head->kernel : "");
-	vec_foreach (m, &j->metrics)
-		(void)json_array_append_new(metrics, verdict_json(m->name, m->unit, m->better,
-								  m->headline, &m->result));
-	(void)json_object_set_new(o, "metrics", metrics);
-	(void)json_object_set_new(o, "merged", merged_json(j));
-	for (int v = 0; v < DETECT_VERDICTS; v++)
-		set_int(summary, detect_verdict_name((enum detect_verdict)v), (long)j->counts[v]);
-	(void)json_object_set_new(o, "summary", summary);
+	judged_write(j, base, head, &text);
+	o = json_loadb(text.s, text.len, 0, NULL);
+	strbuf_done(&text);
 	return o;
 }

@@ -9,19 +9,18 @@
 struct err;
 
 /**
- * verdict_json() - one result as it stands in the array `metrics`; a new reference.
- * @name: of the metric; @unit: NULL or "" if unknown.
- *
- * Numbers that cannot be had are absent keys. `more_runs` is what each side still needs.
- */
-json_t *verdict_json(const char *name, const char *unit, enum detect_better better, bool headline,
-		     const struct detect_result *r);
-
-/**
  * verdict_json_read() - the numbers of such an object; notes are not read back.
  * Return: 0; ERR_PARSE naming the key that is wrong.
  */
 int verdict_json_read(const json_t *o, struct detect_result *ret, struct err *e);
 
-/** judged_json() - the whole kperfbot-verdict/1 object; a new reference. */
+/**
+ * judged_write() - append the whole kperfbot-verdict/1 object to @text, without a line end.
+ *
+ * Numbers that cannot be had are absent keys. `more_runs` is what each side still needs.
+ */
+void judged_write(const struct judged *j, const struct runs *base, const struct runs *head,
+		  struct strbuf *text);
+
+/** judged_json() - the same as an object; a new reference. */
 json_t *judged_json(const struct judged *j, const struct runs *base, const struct runs *head);

@@ -7,8 +7,8 @@
 #include "bot/base/strbuf.h"
 #include "bot/base/vec.h"
 #include "bot/db/db.h"
+#include "bot/detect/findings.h"
 #include "bot/jobs/job_ctx.h"
-#include "bot/lab/movers.h"
 #include "bot/mail/recipients.h"
 #include "bot/mail/trailers.h"
 #include "bot/store/comparison.h"
@@ -17,6 +17,10 @@
 
 #include <math.h>
 #include <string.h>
+
+/* Of a metric that is told beside the headline: false discovery rate, and the least change. */
+#define MOVERS_FDR	  0.01
+#define MOVERS_MIN_EFFECT 0.01
 
 /* All that the report is made from. */
 struct source {
@@ -54,47 +58,83 @@ static json_t *metric_json(const char *name, const char *unit, const char *bette
 }
 
 /* Headline and side metrics of parent and culprit, from the boots made to verify. */
-static struct mover_side side_of(const struct db_rows *rows, int row, int col)
+static struct findings_side side_of(const struct db_rows *rows, int row, int col)
 {
-	return (struct mover_side){ .mean = db_f64(rows, row, col),
-				    .sd = db_f64(rows, row, col + 1),
-				    .n = (int)db_i64(rows, row, col + 2) };
+	return (struct findings_side){ .mean = db_f64(rows, row, col),
+				       .sd = db_f64(rows, row, col + 1),
+				       .n = (int)db_i64(rows, row, col + 2) };
 }
 
-static int row_of(const struct db_rows *rows, const char *name)
+static struct findings_metric metric_of(const struct source *s, const struct db_rows *rows, int row)
 {
-	int i = 0;
+	struct findings_metric m = { .name = db_str(rows, row, 0), .unit = db_str(rows, row, 1) };
+	struct findings_side base = side_of(rows, row, 3), head = side_of(rows, row, 6);
 
-	while (i < rows->n && strcmp(db_str(rows, i, 0), name) != 0)
-		i++;
-	return i;
+	findings_from_means(&m, &base, &head);
+	if (strcmp(m.name, s->reg->metric) != 0)
+		return m;
+	m.lead = m.moved = true;
+	m.verdict = DETECT_REGRESSION;
+	m.better = s->reg->rel < 0 ? DETECT_BETTER_HIGHER : DETECT_BETTER_LOWER;
+	m.rel = s->reg->rel;
+	m.lo = s->reg->lo;
+	m.hi = s->reg->hi;
+	return m;
 }
 
-/* The other metrics that say something new, the largest change first. */
-static void add_movers(struct source *s, const struct db_rows *rows, json_t *list)
+/* What NAME is for each unit of work tells more than NAME. */
+static int row_to_tell(const struct db_rows *rows, const char *name)
 {
-	_cleanup_(freep) struct mover *m = xcalloc((size_t)rows->n + 1, sizeof(*m));
-	size_t n = 0;
-	size_t worth;
+	_cleanup_(freep) char *per_op = xasprintf("%s.per_op", name);
+	int row = -1;
 
-	for (int i = 0; i < rows->n; i++)
-		if (strcmp(db_str(rows, i, 0), s->reg->metric) != 0)
-			m[n++] = (struct mover){ .name = db_str(rows, i, 0),
-						 .base = side_of(rows, i, 3),
-						 .head = side_of(rows, i, 6) };
-	worth = movers_pick(m, n, s->reg->rel);
-	for (size_t i = 0; i < worth; i++) {
-		int row = row_of(rows, m[i].name);
-		json_t *o = json_object();
-
-		json_set_str(o, "name", m[i].name);
-		json_set_str(o, "unit", db_str(rows, row, 1));
-		if (isfinite(m[i].rel))
-			json_set_f64(o, "rel", m[i].rel);
-		set_new(o, "base", side_json(rows, row, 3));
-		set_new(o, "head", side_json(rows, row, 6));
-		(void)json_array_append_new(list, o);
+	for (int i = 0; i < rows->n; i++) {
+		if (!strcmp(db_str(rows, i, 0), per_op))
+			return i;
+		if (!strcmp(db_str(rows, i, 0), name))
+			row = i;
 	}
+	return row;
+}
+
+static void add_mover(const struct findings_metric *m, const struct db_rows *rows, json_t *list)
+{
+	int row = row_to_tell(rows, m->name);
+	json_t *o = json_object();
+	double base, head;
+
+	base = db_f64(rows, row, 3);
+	head = db_f64(rows, row, 6);
+	json_set_str(o, "name", db_str(rows, row, 0));
+	json_set_str(o, "unit", db_str(rows, row, 1));
+	if (findings_is_share(m))
+		json_set_f64(o, "points", m->abs);
+	else if (base != 0)
+		json_set_f64(o, "rel", head / base - 1);
+	set_new(o, "base", side_json(rows, row, 3));
+	set_new(o, "head", side_json(rows, row, 6));
+	(void)json_array_append_new(list, o);
+}
+
+/* The other metrics that say something new, the most telling first, and all of it in sentences. */
+static void add_findings(struct source *s, const struct db_rows *rows, json_t *list)
+{
+	size_t n = (size_t)rows->n;
+	_cleanup_(freep) struct findings_metric *m = xcalloc(n + 1, sizeof(*m));
+	_cleanup_(findings_done) struct findings f = { 0 };
+	json_t *text = json_array();
+
+	set_new(s->out, "findings", text);
+	for (size_t i = 0; i < n; i++)
+		m[i] = metric_of(s, rows, (int)i);
+	findings_mark_moved(m, n, MOVERS_FDR, MOVERS_MIN_EFFECT);
+	findings_make(m, n, &f);
+	if (!f.items.len)
+		return;
+	for (size_t i = 0; i < f.items.items[0].movers.len; i++)
+		add_mover(&m[f.items.items[0].movers.items[i]], rows, list);
+	vec_foreach (t, &f.items.items[0].text)
+		(void)json_array_append_new(text, json_string(*t));
 }
 
 static int add_metrics(struct source *s, struct err *e)
@@ -113,7 +153,7 @@ static int add_metrics(struct source *s, struct err *e)
 	r = db_run(s->c->db, SQL_RUN_SIDES, &rows, e, "isss", s->job.id, s->reg->parent,
 		   s->reg->culprit, s->bisection[0] ? s->bisection : NULL);
 	if (r == 0)
-		add_movers(s, &rows, list);
+		add_findings(s, &rows, list);
 	for (int i = 0; r == 0 && i < rows.n; i++) {
 		if (strcmp(db_str(&rows, i, 0), s->reg->metric) != 0)
 			continue;

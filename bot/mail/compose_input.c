@@ -627,7 +627,7 @@ static void note_unknown(struct reader *r, const json_t *root)
 		"params",  "metric",	 "effect",    "metrics",   "interleaved", "metric_count",
 		"culprit", "runners_up", "checks",    "net",	   "profile",	  "broad",
 		"box",	   "bisect",	 "bisection", "reproduce", "in_reply_to", "threads",
-		"history", "recipients", "series",
+		"history", "recipients", "series",    "findings",
 	};
 	const char *key;
 	json_t *v;

@@ -4,12 +4,16 @@
 #include "tests/test.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DATA TEST_SOURCE_DIR "/tests/data/series/"
+#define DATA  TEST_SOURCE_DIR "/tests/data/series/"
+#define CASES TEST_SOURCE_DIR "/tests/data/cases/"
+
+#define assert_within(v, want, tolerance) assert_true(fabs((v) - (want)) <= (tolerance))
 
 static char folder[] = "/tmp/kperfbot-judge-XXXXXX";
 static struct strbuf out;
@@ -89,6 +93,176 @@ static void a_regression_exits_with_1(void **state)
 		json_integer_value(json_object_get(json_object_get(o, "summary"), "regression")),
 		1);
 	assert_int_equal(json_array_size(json_object_get(o, "metrics")), 13);
+	json_decref(o);
+}
+
+static json_t *judge_json(const char *args, int exit_code)
+{
+	json_t *o;
+
+	assert_int_equal(judge(args), exit_code);
+	o = json_loads(strbuf_str(&out), JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(o);
+	return o;
+}
+
+static const char *str_at(const json_t *o, const char *key)
+{
+	return json_string_value(json_object_get(o, key));
+}
+
+static double num_at(const json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+
+static const json_t *named(const json_t *list, const char *name)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach (list, i, v) {
+		if (!strcmp(str_at(v, "name"), name))
+			return v;
+	}
+	fail_msg("no '%s' in the list", name);
+	return NULL;
+}
+
+static void less_work_in_the_same_time_is_one_finding(void **state)
+{
+	json_t *o = judge_json(
+		"--json " CASES "vm-scalability/base.json " CASES "vm-scalability/head.json", 1);
+	const json_t *findings = json_object_get(o, "findings");
+	const json_t *f = json_array_get(findings, 0), *v;
+
+	(void)state;
+	assert_int_equal(json_array_size(findings), 1);
+	assert_string_equal(str_at(f, "headline"), "vm-scalability.throughput");
+	assert_string_equal(str_at(f, "verdict"), "regression");
+	assert_within(num_at(f, "rel"), -.038, 1e-4);
+	assert_true(num_at(f, "lo") < -.04 && num_at(f, "hi") > -.036);
+	assert_int_equal(json_array_size(json_object_get(f, "follows")), 3);
+	v = named(json_object_get(f, "follows"), "vm-scalability.time.minor_page_faults");
+	assert_within(num_at(v, "rel"), -.066, 1e-4);
+	assert_within(num_at(v, "per_work"), 0, 1e-4);
+	v = named(json_object_get(f, "movers"), "perf-profile.self.cycles-pp.down_read");
+	assert_within(num_at(v, "points"), 4.8, .05);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(f, "text"), 1)),
+			    "workload, median and time.minor_page_faults fell 6.6 % with it: fewer "
+			    "iterations fitted in the same time; per unit of work "
+			    "time.minor_page_faults did not change");
+	/* Fewer faults because less was done are no improvement. */
+	v = named(json_object_get(o, "metrics"), "vm-scalability.time.minor_page_faults");
+	assert_string_equal(str_at(v, "better"), "lower");
+	assert_string_equal(str_at(v, "verdict"), "change");
+	assert_string_equal(str_at(v, "follows"), "vm-scalability.throughput");
+	assert_int_equal(num_at(json_object_get(o, "summary"), "regression"), 1);
+	assert_int_equal(num_at(json_object_get(o, "summary"), "improvement"), 0);
+	json_decref(o);
+}
+
+static void fewer_operations_explain_what_follows_and_not_the_rest(void **state)
+{
+	static const char *const follow[] = { "unixbench.workload",
+					      "unixbench.time.minor_page_faults",
+					      "unixbench.time.user_time",
+					      "numa-numastat.node0.numa_hit" };
+	json_t *o = judge_json(
+		"--json --single-look " DATA "spawn/base.json " DATA "spawn/head.json", 1);
+	const json_t *f = json_array_get(json_object_get(o, "findings"), 0), *v;
+
+	(void)state;
+	assert_string_equal(str_at(f, "headline"), "unixbench.score");
+	assert_within(num_at(f, "rel"), -.192, .0005);
+	assert_int_equal(json_array_size(json_object_get(f, "follows")), ARRAY_SIZE(follow));
+	for (size_t i = 0; i < ARRAY_SIZE(follow); i++)
+		(void)named(json_object_get(f, "follows"), follow[i]);
+	v = named(json_object_get(f, "follows"), "unixbench.time.minor_page_faults");
+	assert_within(num_at(v, "per_work"), -.006, .0005);
+	v = json_array_get(json_object_get(f, "movers"), 0);
+	assert_string_equal(str_at(v, "name"), "unixbench.time.system_time");
+	assert_within(num_at(v, "per_work"), .473, .001);
+	assert_int_equal(num_at(json_object_get(o, "summary"), "improvement"), 0);
+	json_decref(o);
+}
+
+static void noise_never_leads_and_profiles_are_told_in_points(void **state)
+{
+	json_t *o = judge_json(
+		"--json --single-look " DATA "poll2/base.json " DATA "poll2/head.json", 1);
+	const json_t *findings = json_object_get(o, "findings");
+	const json_t *f = json_array_get(findings, 0), *v;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(json_array_size(findings), 1);
+	assert_string_equal(str_at(f, "headline"), "will-it-scale.per_process_ops");
+	assert_within(num_at(f, "rel"), -.117, .0005);
+	assert_int_equal(json_array_size(json_object_get(f, "same")), 3);
+	json_array_foreach (json_object_get(f, "movers"), i, v) {
+		assert_null(strstr(str_at(v, "name"), "hmem"));
+		assert_null(strstr(str_at(v, "name"), "perf-sched"));
+	}
+	v = named(json_object_get(f, "movers"), "perf-profile.self.cycles-pp.fdget");
+	assert_within(num_at(v, "points"), 4.64, .005);
+	(void)named(json_object_get(f, "follows"), "perf-stat.i.instructions");
+	json_decref(o);
+}
+
+static void small_numbers_change_by_what_was_measured_not_by_what_is_printed(void **state)
+{
+	struct strbuf b = STRBUF_INIT;
+
+	(void)state;
+	for (int side = 0; side < 2; side++) {
+		strbuf_reset(&b);
+		strbuf_addf(&b, "{\"format\":\"kperfbot-runs/1\",\"kernel\":\"k%d\",\"runs\":[",
+			    side);
+		for (int i = 0; i < 8; i++)
+			strbuf_addf(&b, "%s{\"values\":{\"perf-stat.overall.MPKI\":%.6f}}",
+				    i ? "," : "", (side ? .00414 : .00351) + 1e-6 * i);
+		strbuf_addstr(&b, "]}");
+		put(side ? "b" : "a", strbuf_str(&b));
+	}
+	strbuf_done(&b);
+	assert_int_equal(judge("a b 2>&1"), 0);
+	says("change          perf-stat.overall.MPKI: +17.9");
+	says("0.0035135 -> 0.0041435");
+}
+
+static void a_ladder_says_up_to_where_it_is_better(void **state)
+{
+	json_t *o;
+	const json_t *f, *steps;
+
+	(void)state;
+	assert_int_equal(judge(CASES "pft/base.json " CASES "pft/head.json"), 1);
+	says("pft.faults_per_sec-*: better at 1 … 79 tasks, worse at 110 … 192\n");
+	o = judge_json("--json " CASES "pft/base.json " CASES "pft/head.json", 1);
+	f = json_array_get(json_object_get(o, "findings"), 0);
+	steps = json_object_get(json_object_get(f, "ladder"), "steps");
+	assert_int_equal(json_array_size(steps), 12);
+	for (size_t i = 0; i < 12; i++)
+		assert_string_equal(str_at(json_array_get(steps, i), "verdict"),
+				    i < 8 ? "improvement" : "regression");
+	assert_string_equal(str_at(f, "verdict"), "regression");
+	json_decref(o);
+}
+
+static void a_latency_of_a_public_mail_is_worse_by_what_it_says(void **state)
+{
+	json_t *o = judge_json(
+		"--json " CASES "lat_pagefault/base.json " CASES "lat_pagefault/head.json", 1);
+	const json_t *f = json_array_get(json_object_get(o, "findings"), 0);
+	const json_t *m = json_array_get(json_object_get(o, "metrics"), 0);
+
+	(void)state;
+	assert_string_equal(str_at(m, "verdict"), "regression");
+	assert_within(num_at(f, "rel"), .0556, .0001);
+	assert_true(num_at(f, "lo") > .0515 && num_at(f, "hi") < .0595);
+	assert_within(num_at(json_object_get(m, "base"), "center"), .4068, .00005);
+	assert_within(num_at(json_object_get(m, "head"), "center"), .4294, .00005);
 	json_decref(o);
 }
 
@@ -240,6 +414,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_regression_exits_with_1),
+		cmocka_unit_test(less_work_in_the_same_time_is_one_finding),
+		cmocka_unit_test(fewer_operations_explain_what_follows_and_not_the_rest),
+		cmocka_unit_test(noise_never_leads_and_profiles_are_told_in_points),
+		cmocka_unit_test(small_numbers_change_by_what_was_measured_not_by_what_is_printed),
+		cmocka_unit_test(a_ladder_says_up_to_where_it_is_better),
+		cmocka_unit_test(a_latency_of_a_public_mail_is_worse_by_what_it_says),
 		cmocka_unit_test(nothing_worse_exits_with_0),
 		cmocka_unit_test(what_cannot_be_told_exits_with_125),
 		cmocka_unit_test(without_a_direction_it_is_a_change),

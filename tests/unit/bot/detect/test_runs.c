@@ -301,8 +301,8 @@ static void json_has_the_agreed_keys_and_reads_back(void **state)
 	back.notes = j.metrics.items[0].result.notes;
 	assert_int_equal(back.verdict, DETECT_CANDIDATE);
 	assert_int_equal(back.more_units, 8);
-	assert_near(back.p, j.metrics.items[0].result.p, 1e-15);
-	assert_near(back.head.center, j.metrics.items[0].result.head.center, 1e-15);
+	assert_near(back.p, j.metrics.items[0].result.p, 1e-14);
+	assert_near(back.head.center, j.metrics.items[0].result.head.center, 1e-14);
 	assert_int_equal(back.base.units, 6);
 	assert_true(isnan(back.fresh_rel) && back.ln_scale);
 	(void)json_object_set_new(m, "verdict", json_string("awful"));
