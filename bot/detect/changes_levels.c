@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/detect/changes_parts.h"
+
+#include "bot/detect/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Hoare's quickselect with a median of three: linear on what series look like, sorted ones too. */
+double changes_select(double *x, size_t n, size_t k)
+{
+	size_t lo = 0, hi = n - 1;
+
+	while (lo < hi) {
+		double a = x[lo], b = x[lo + (hi - lo) / 2], c = x[hi];
+		double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
+		size_t i = lo, j = hi;
+
+		for (;;) {
+			while (x[i] < pivot)
+				i++;
+			while (x[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			double t = x[i];
+
+			x[i++] = x[j];
+			x[j--] = t;
+		}
+		/* x[lo … j] <= pivot <= x[j + 1 … hi], and j < hi. */
+		if (k <= j)
+			hi = j;
+		else
+			lo = j + 1;
+	}
+	return x[k];
+}
+
+double changes_median(double *x, size_t n)
+{
+	double upper, lower;
+
+	if (!n)
+		return 0;
+	upper = changes_select(x, n, n / 2);
+	if (n % 2)
+		return upper;
+	lower = x[0];
+	for (size_t i = 1; i < n / 2; i++)
+		lower = x[i] > lower ? x[i] : lower;
+	return lower + (upper - lower) / 2;
+}
+
+void changes_level_fill(const struct changes_work *w, struct changes_level *l)
+{
+	size_t n = l->end - l->start;
+	double sum = 0, sq = 0, k = w->preset.k;
+
+	for (size_t i = 0; i < n; i++)
+		w->scratch[i] = (double)w->z[l->start + i];
+	l->median = changes_median(w->scratch, n);
+	for (size_t i = 0; i < n; i++) {
+		double r = w->scratch[i] - l->median;
+
+		r = r > k ? k : r < -k ? -k : r;
+		sum += r;
+		sq += r * r;
+	}
+	l->mean = l->median + sum / (double)n;
+	l->var = n > 1 ? fmax(0, (sq - sum * sum / (double)n) / (double)(n - 1)) : 0;
+}
+
+/* p of the change between levels @i and @i + 1: Welch's t with effective sizes. */
+static double level_p(const struct changes_work *w, size_t i)
+{
+	const struct changes_level *a = &w->levels[i], *b = a + 1;
+	double na = fmax((double)(a->end - a->start) / w->f, 1.5);
+	double nb = fmax((double)(b->end - b->start) / w->f, 1.5);
+	double se = sqrt(fmax(a->var, .25) / na + fmax(b->var, .25) / nb);
+
+	return stats_t_two_sided((b->mean - a->mean) / se, na + nb - 2);
+}
+
+/* Size of the change after level @i, and the least that it would have to be, in sigma. */
+static bool level_is_small(const struct changes_work *w, size_t i)
+{
+	double step = fabs(w->levels[i + 1].mean - w->levels[i].mean), mag = w->mag / w->sigma;
+
+	if (!w->ln_scale) {
+		double a = fabs(w->levels[i].median * w->sigma + w->center);
+		double b = fabs(w->levels[i + 1].median * w->sigma + w->center);
+
+		mag *= fmax(a, b);
+	}
+	return step < fmax(mag, w->preset.kappa);
+}
+
+/* The change to delete next: the worst p that is too large, else the smallest of the bad steps. */
+static size_t weakest(const struct changes_work *w)
+{
+	size_t worst = w->nlevels, least = w->nlevels;
+	double least_step = INFINITY;
+
+	for (size_t i = 0; i + 1 < w->nlevels; i++) {
+		const struct changes_level *a = &w->levels[i], *b = a + 1;
+		double step = fabs(b->mean - a->mean);
+		bool is_short = a->end - a->start < w->preset.minseg ||
+				b->end - b->start < w->preset.minseg;
+
+		if (w->p[i] > w->preset.alpha && (worst == w->nlevels || w->p[i] > w->p[worst]))
+			worst = i;
+		if ((is_short || level_is_small(w, i)) && step < least_step) {
+			least_step = step;
+			least = i;
+		}
+	}
+	return worst < w->nlevels ? worst : least;
+}
+
+void changes_merge(struct changes_work *w)
+{
+	for (size_t i = 0; i < w->nlevels; i++)
+		changes_level_fill(w, &w->levels[i]);
+	for (size_t i = 0; i + 1 < w->nlevels; i++)
+		w->p[i] = level_p(w, i);
+	for (;;) {
+		size_t i = weakest(w);
+
+		if (i >= w->nlevels)
+			return;
+		w->levels[i].end = w->levels[i + 1].end;
+		w->nlevels--;
+		memmove(&w->levels[i + 1], &w->levels[i + 2],
+			(w->nlevels - i - 1) * sizeof(*w->levels));
+		memmove(&w->p[i], &w->p[i + 1], (w->nlevels - i - 1) * sizeof(*w->p));
+		changes_level_fill(w, &w->levels[i]);
+		if (i > 0)
+			w->p[i - 1] = level_p(w, i - 1);
+		if (i + 1 < w->nlevels)
+			w->p[i] = level_p(w, i);
+	}
+}
