@@ -7,6 +7,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_randist.h>
+#include <gsl/gsl_sf_gamma.h>
 #include <gsl/gsl_sf_psi.h>
 #include <math.h>
 #include <string.h>
@@ -100,9 +101,16 @@ double stats_mad_sd(const double *x, size_t n)
 
 size_t stats_clip(double *x, size_t n, double lo, double hi)
 {
-	double med = stats_median(x, n);
+	double few[64], med;
 	size_t moved = 0;
 
+	if (n <= ARRAY_SIZE(few)) {
+		memcpy(few, x, n * sizeof(*x));
+		stats_sort(few, n);
+		med = stats_quantile(few, n, .5);
+	} else {
+		med = stats_median(x, n);
+	}
 	for (size_t i = 0; i < n; i++) {
 		double v = fmin(fmax(x[i], med + lo), med + hi);
 
@@ -110,27 +118,6 @@ size_t stats_clip(double *x, size_t n, double lo, double hi)
 		x[i] = v;
 	}
 	return moved;
-}
-
-double stats_t_two_sided(double t, double df)
-{
-	t = fabs(t);
-	if (!(df > 0) || isnan(t))
-		return 1;
-	if (isinf(t))
-		return 0;
-	if (isinf(df))
-		return fmin(1, 2 * gsl_cdf_ugaussian_Q(t));
-	return fmin(1, 2 * gsl_cdf_tdist_Q(t, df));
-}
-
-double stats_t_upper(double p_upper, double df)
-{
-	if (!(df > 0) || !(p_upper > 0))
-		return GSL_POSINF;
-	if (isinf(df))
-		return gsl_cdf_ugaussian_Qinv(p_upper);
-	return gsl_cdf_tdist_Qinv(p_upper, df);
 }
 
 static void finish_test(struct stats_test *t)
@@ -333,6 +320,55 @@ void stats_prior_fit(const double *s2, size_t n, double dof, double *ret_d0, dou
 	} else {
 		*ret_d0 = GSL_POSINF;
 		*ret_s0sq = exp(mean);
+	}
+}
+
+/* Sum of w and the log likelihood of one d0 at the best s0sq, which solves mean w = 1 / s0sq. */
+static double likelihood(const double *s2, const double *dof, size_t n, double d0, double *s0sq)
+{
+	double sum = 0, lgamma_d0 = gsl_sf_lngamma(d0 / 2), last_dof = 0, last = 0;
+
+	for (int round = 0; round < 40; round++) {
+		double w = 0, next;
+
+		for (size_t i = 0; i < n; i++)
+			w += (d0 + dof[i]) / (d0 * *s0sq + dof[i] * s2[i]);
+		next = (double)n / w;
+		w = fabs(next / *s0sq - 1);
+		*s0sq = next;
+		if (w < 1e-4)
+			break;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (dof[i] != last_dof) {
+			last_dof = dof[i];
+			last = gsl_sf_lngamma((d0 + last_dof) / 2) - lgamma_d0;
+		}
+		sum += last + d0 / 2 * log(d0 * *s0sq) -
+		       (d0 + dof[i]) / 2 * log(d0 * *s0sq + dof[i] * s2[i]);
+	}
+	return sum;
+}
+
+void stats_prior_likely(const double *s2, const double *dof, size_t n, double *ret_d0,
+			double *ret_s0sq)
+{
+	static const double usual = 8, lowest = 1, highest = 128;
+	double best = GSL_NEGINF, s0sq = 0;
+
+	for (size_t i = 0; i < n; i++)
+		s0sq += s2[i] / (double)n;
+	*ret_d0 = highest;
+	*ret_s0sq = s0sq;
+	for (double d0 = highest; d0 >= lowest; d0 /= M_SQRT2) {
+		double far = log(d0 / usual);
+		double fit = likelihood(s2, dof, n, d0, &s0sq) - far * far / 2;
+
+		if (fit <= best)
+			continue;
+		best = fit;
+		*ret_d0 = d0;
+		*ret_s0sq = s0sq;
 	}
 }
 

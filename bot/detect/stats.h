@@ -110,6 +110,19 @@ double stats_trigamma_inverse(double y);
 void stats_prior_fit(const double *s2, size_t n, double dof, double *ret_d0, double *ret_s0sq);
 
 /**
+ * stats_prior_likely() - most likely prior for variances that are inverse chi-square distributed.
+ * @s2: @n > 0 variances, >= 0 and not all 0, with @dof[i] > 0 degrees of freedom.
+ * @ret_d0: one of a geometric grid from 1 to 128.
+ *
+ * Against stats_prior_fit() it knows the degrees of freedom of each, and is not led by variances
+ * that are small by chance: of two units, half of them are. How much variances differ is hardly
+ * told by some dozen of them, so 8 within a factor of e is preferred (one standard deviation).
+ * Pure. Some 10 microseconds for 40 variances.
+ */
+void stats_prior_likely(const double *s2, const double *dof, size_t n, double *ret_d0,
+			double *ret_s0sq);
+
+/**
  * struct stats_split - best cut of a sample into two groups (Otsu).
  * @eta: variance between the groups / population variance, 0 to 1; 0 for a constant sample.
  * @minor: share of the smaller group.
