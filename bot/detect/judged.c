@@ -54,7 +54,7 @@ static void add_commit(const struct runs_metric *m, struct detect_commit *c)
 	}
 	if (boots + own == 1 && m->samples.len > 1)
 		n = 0;
-	*c = (struct detect_commit){ units, n };
+	*c = (struct detect_commit){ .units = units, .n = n };
 }
 
 /* Calibration costs the most: leave out the looks that @runs cannot reach. */

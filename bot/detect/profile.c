@@ -7,18 +7,23 @@
 #include "bot/detect/stats.h"
 
 #include <gsl/gsl_math.h>
-#include <gsl/gsl_rng.h>
 #include <math.h>
 
 enum {
-	CALIBRATION_PAIRS = 2000,
-	BIMODAL_MIN = 30
+	/* Samples to calibrate with; each is compared with each other one. */
+	CALIBRATION_SAMPLES = 192,
+	CALIBRATION_UNITS_MAX = 32,
+	CALIBRATION_BINS = 512,
+	BIMODAL_MIN = 30,
+	JITTER_MIN_PAIRS = 5,
+	NEIGHBOURS_MIN = 30
 };
 
 /* History on the test's scale: commit i owns y[start[i]] … y[start[i + 1] - 1]. */
 struct history {
 	VEC(double) y;
 	VEC(size_t) start;
+	VEC(bool) borrowed;
 	size_t n;
 	bool ln;
 };
@@ -27,6 +32,7 @@ static void history_done(struct history *h)
 {
 	vec_done(&h->y);
 	vec_done(&h->start);
+	vec_done(&h->borrowed);
 }
 
 static size_t finite_units(const struct detect_commit *c)
@@ -53,6 +59,7 @@ static void history_load(struct history *h, const struct detect_commit *c, size_
 		if (finite_units(&c[i]) < 2)
 			continue;
 		vec_push(&h->start, h->y.len);
+		vec_push(&h->borrowed, c[i].borrowed);
 		for (size_t j = 0; j < c[i].n; j++) {
 			double v = c[i].units[j];
 
@@ -138,32 +145,33 @@ static double fit_prior(const struct history *h, struct detect_profile *p)
 		return 0;
 	for (size_t i = 0; i < h->n; i++)
 		v[i] = fmax(v[i], 1e-4 * pooled);
-	stats_prior_fit(v, h->n, stats_median(dof, h->n), &p->d0, &p->s0sq);
-	if (isinf(p->d0))
-		p->s0sq = pooled;
+	stats_prior_likely(v, dof, h->n, &p->d0, &p->s0sq);
 	p->d0 = fmin(p->d0, all);
-	p->s0sq = fmax(p->s0sq, pooled);
 	return pooled;
 }
 
 /* Variance between neighbouring commits beyond what their units explain. */
 static void fit_jitter(const struct history *h, double pooled, struct detect_profile *p)
 {
-	size_t n = h->n - 1;
-	_cleanup_(freep) double *d = xcalloc(n, sizeof(*d));
-	_cleanup_(freep) double *v = xcalloc(n, sizeof(*v));
-	_cleanup_(freep) double *q = xcalloc(n, sizeof(*q));
+	_cleanup_(freep) double *d = xcalloc(h->n, 3 * sizeof(*d));
+	double *v = d + h->n, *q = v + h->n;
 	double robust, med_v;
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i + 1 < h->n; i++) {
 		size_t k0, k1;
 		const double *y0 = commit_at(h, i, &k0);
 		const double *y1 = commit_at(h, i + 1, &k1);
 
-		d[i] = fabs(stats_mean(y1, k1) - stats_mean(y0, k0));
-		v[i] = pooled * (1 / (double)k0 + 1 / (double)k1);
-		q[i] = v[i] > 0 ? d[i] * d[i] / v[i] : 0;
+		if (h->borrowed.items[i] || h->borrowed.items[i + 1])
+			continue;
+		d[n] = fabs(stats_mean(y1, k1) - stats_mean(y0, k0));
+		v[n] = pooled * (1 / (double)k0 + 1 / (double)k1);
+		q[n] = v[n] > 0 ? d[n] * d[n] / v[n] : 0;
+		n++;
 	}
+	if (n < JITTER_MIN_PAIRS)
+		return;
 	med_v = stats_median(v, n);
 	if (!(med_v > 0) || !(stats_median(q, n) / .4549 > 1 + 4.29 / sqrt((double)n)))
 		return;
@@ -171,30 +179,113 @@ static void fit_jitter(const struct history *h, double pooled, struct detect_pro
 	p->scsq = fmax(0, (robust * robust - med_v) / 2);
 }
 
-/* How much wider than Student's t the clipped noise makes the test at @size units a side. */
-static double calibrate(const double *pool, size_t npool, int size, gsl_rng *rng,
+/*
+ * Correlation of neighbours in time, by von Neumann's ratio. The mean of a commit takes part of
+ * a common drift away, so commits of a few units show too little of it: never too much.
+ */
+static void fit_pair_rho(const struct history *h, struct detect_profile *p)
+{
+	double steps = 0, ss = 0, pairs = 0, dof = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		size_t k;
+		const double *y = commit_at(h, i, &k);
+
+		if (k < 3)
+			continue;
+		for (size_t j = 1; j < k; j++)
+			steps += (y[j] - y[j - 1]) * (y[j] - y[j - 1]);
+		ss += stats_var(y, k) * (double)(k - 1);
+		pairs += (double)(k - 1);
+		dof += (double)(k - 1);
+	}
+	if (pairs >= NEIGHBOURS_MIN && ss > 0)
+		p->pair_rho = fmax(-1, 1 - steps / pairs / 2 / (ss / dof));
+}
+
+/* splitmix64 (Steele, Lea and Flood 2014): a number below @n from the next state. */
+static size_t draw(uint64_t *state, size_t n)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return (size_t)(((z ^ (z >> 31)) >> 32) * (uint64_t)n >> 32);
+}
+
+/* Mean and sum of squares of @n clipped residuals drawn from the ascending @pool. */
+static void draw_sample(const double *pool, size_t npool, size_t n, uint64_t *state,
+			const struct detect_profile *p, double *ret_mean, double *ret_ss)
+{
+	size_t at[CALIBRATION_UNITS_MAX] = { 0 };
+	double med, sum = 0, ss = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t v = draw(state, npool), j = i;
+
+		for (; j > 0 && at[j - 1] > v; j--)
+			at[j] = at[j - 1];
+		at[j] = v;
+	}
+	med = (pool[at[(n - 1) / 2]] + pool[at[n / 2]]) / 2;
+	for (size_t i = 0; i < n; i++) {
+		double x = fmin(fmax(pool[at[i]] - med, p->lo), p->hi);
+
+		sum += x;
+		ss += x * x;
+	}
+	*ret_mean = med + sum / (double)n;
+	*ret_ss = fmax(0, ss - sum * sum / (double)n);
+}
+
+/* The value above which @above of all counted ones lie; bin i is [i, i + 1) * @width + @first. */
+static double tail_quantile(const unsigned *bins, double above, double first, double width)
+{
+	double seen = 0;
+
+	for (int i = CALIBRATION_BINS - 1; i >= 0; i--) {
+		if (seen + bins[i] >= above)
+			return first + width * (i + 1 - (above - seen) / bins[i]);
+		seen += bins[i];
+	}
+	return first;
+}
+
+/*
+ * How much wider than Student's t the clipped noise makes the test at @size units a side. Every
+ * sample is tested against every other one, which tells as much of the tail as many times the
+ * samples in pairs of their own would, and counts of t^2 do without square roots and sorting.
+ */
+static double calibrate(const double *pool, size_t npool, size_t size, uint64_t *state,
 			const struct detect_profile *p)
 {
-	struct stats_prior prior = { .d0 = p->d0, .s0sq = p->s0sq, .lambda = 1 };
-	_cleanup_(freep) double *t = xcalloc(CALIBRATION_PAIRS, sizeof(*t));
-	size_t n = (size_t)size;
-	_cleanup_(freep) double *ab = xcalloc(2 * n, sizeof(*ab));
-	double df = p->d0 + 2 * (double)n - 2, wide;
+	enum {
+		PAIRS = CALIBRATION_SAMPLES * (CALIBRATION_SAMPLES - 1) / 2
+	};
+	/* Bins of .02 up to 11; what is beyond is not noise that any factor could mend. */
+	static const double first = .7, width = .02;
+	double mean[CALIBRATION_SAMPLES], ss[CALIBRATION_SAMPLES];
+	size_t n = size < CALIBRATION_UNITS_MAX ? size : CALIBRATION_UNITS_MAX;
+	double df = p->d0 + 2 * (double)n - 2;
+	double t99 = stats_t_upper(.005, df), t998 = stats_t_upper(.001, df);
+	double unit = t99 * t99 * 2 / (double)n / df, prior = p->d0 * p->s0sq, wide;
+	unsigned bins[CALIBRATION_BINS] = { 0 };
 
-	for (size_t i = 0; i < CALIBRATION_PAIRS; i++) {
-		struct stats_test test;
+	for (size_t i = 0; i < CALIBRATION_SAMPLES; i++) {
+		draw_sample(pool, npool, n, state, p, &mean[i], &ss[i]);
+		for (size_t j = 0; j < i; j++) {
+			double d = mean[i] - mean[j], scale = unit * (prior + ss[i] + ss[j]);
+			double over;
 
-		for (size_t j = 0; j < 2 * n; j++)
-			ab[j] = pool[gsl_rng_uniform_int(rng, npool)];
-		(void)stats_clip(ab, n, p->lo, p->hi);
-		(void)stats_clip(ab + n, n, p->lo, p->hi);
-		stats_moderated(ab, n, ab + n, n, &prior, &test);
-		t[i] = fabs(test.t);
+			if (d * d <= first * scale)
+				continue;
+			over = (d * d / scale - first) / width;
+			bins[(size_t)fmin(over, CALIBRATION_BINS - 1)]++;
+		}
 	}
-	stats_sort(t, CALIBRATION_PAIRS);
-	wide = stats_quantile(t, CALIBRATION_PAIRS, .99) / stats_t_upper(.005, df);
-	wide = fmax(wide, stats_quantile(t, CALIBRATION_PAIRS, .998) / stats_t_upper(.001, df));
-	return isfinite(wide) ? fmax(1, wide) : 1;
+	wide = sqrt(tail_quantile(bins, .01 * PAIRS, first, width));
+	wide = fmax(wide, sqrt(tail_quantile(bins, .002 * PAIRS, first, width)) * t99 / t998);
+	return fmax(1, wide);
 }
 
 static int check_sizes(const int *sizes, size_t n, struct err *e)
@@ -214,20 +305,13 @@ static int check_sizes(const int *sizes, size_t n, struct err *e)
 static void fit_lambdas(const double *pool, size_t n, const int *sizes, size_t nsizes,
 			uint64_t seed, struct detect_profile *p)
 {
-	gsl_rng *rng;
-
 	p->lambda = 1;
-	if (!nsizes)
-		return;
-	rng = gsl_rng_alloc(gsl_rng_mt19937);
-	gsl_rng_set(rng, seed);
 	for (size_t i = 0; i < nsizes; i++) {
 		p->sizes[i] = sizes[i];
-		p->lambdas[i] = calibrate(pool, n, sizes[i], rng, p);
+		p->lambdas[i] = calibrate(pool, n, (size_t)sizes[i], &seed, p);
 		p->lambda = fmax(p->lambda, p->lambdas[i]);
 	}
 	p->nsizes = nsizes;
-	gsl_rng_free(rng);
 }
 
 int detect_profile_fit(const struct detect_commit *commits, size_t ncommits, const int *sizes,
@@ -270,7 +354,9 @@ int detect_profile_fit(const struct detect_commit *commits, size_t ncommits, con
 		return 0;
 	}
 	fit_jitter(&h, pooled, &p);
+	fit_pair_rho(&h, &p);
 	residuals(&h, r);
+	stats_sort(r, h.y.len);
 	fit_lambdas(r, h.y.len, sizes, nsizes, seed, &p);
 	*ret = p;
 	return 0;

@@ -21,6 +21,7 @@ enum {
  * @lo, @hi: clip limits around a sample's median, @lo < 0 < @hi.
  * @d0, @s0sq: prior weight (degrees of freedom) and variance of one unit.
  * @scsq: variance between commits that do not differ.
+ * @pair_rho: correlation of units that were made one after the other; -1 to 1, 0 if unknown.
  * @lambda: factor on the standard error for sizes not in @sizes, >= 1.
  * @sizes, @lambdas, @nsizes: factors by units a side, ascending sizes.
  * @history: commits behind it.
@@ -35,6 +36,7 @@ struct detect_profile {
 	double d0;
 	double s0sq;
 	double scsq;
+	double pair_rho;
 	double lambda;
 	int sizes[DETECT_SIZES_MAX];
 	double lambdas[DETECT_SIZES_MAX];
@@ -46,10 +48,17 @@ struct detect_profile {
 	double dof_in;
 };
 
-/** struct detect_commit - the units (boot means, or runs) of one earlier commit; borrowed. */
+/**
+ * struct detect_commit - one earlier commit.
+ * @units: its @n units (boot means, or runs) in the order they were made; the caller's.
+ * @borrowed: not a commit of this branch, say a build of another branch for the same job on the
+ *	same machine. Its units show their noise, its level says nothing about how commits that
+ *	do not differ vary: no pair of neighbours with it counts for that.
+ */
 struct detect_commit {
 	const double *units;
 	size_t n;
+	bool borrowed;
 };
 
 /**
@@ -61,7 +70,7 @@ struct detect_commit {
  * @ret: filled on success; @ret->have is false when fewer than 10 commits can be used,
  *	or when they show no noise at all.
  *
- * Pure. About @nsizes * 2000 small t tests.
+ * Pure. Some .2 ms for 40 commits with 5 units and 5 sizes.
  * Return: 0; ERR_INVAL for bad @sizes.
  */
 int detect_profile_fit(const struct detect_commit *commits, size_t ncommits, const int *sizes,

@@ -32,7 +32,7 @@ static void make_past(struct past *p, double cv, double jitter, double modes, un
 			if (gsl_rng_uniform(rng) < .33)
 				p->y[i][j] *= 1 - modes;
 		}
-		p->c[i] = (struct detect_commit){ p->y[i], UNITS };
+		p->c[i] = (struct detect_commit){ .units = p->y[i], .n = UNITS };
 	}
 	gsl_rng_free(rng);
 }
@@ -114,8 +114,8 @@ static void too_little_history_is_no_profile(void **state)
 	assert_true(fit(&past, 0, 10).have);
 	assert_false(fit(&past, 0, 0).have);
 	for (int i = 0; i < 20; i++) {
-		single[i] = (struct detect_commit){ &one, 1 };
-		flat[i] = (struct detect_commit){ equal, 3 };
+		single[i] = (struct detect_commit){ .units = &one, .n = 1 };
+		flat[i] = (struct detect_commit){ .units = equal, .n = 3 };
 	}
 	assert_ok(detect_profile_fit(single, 20, sizes, 5, 1, &p, &e), &e);
 	assert_false(p.have);
