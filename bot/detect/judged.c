@@ -57,9 +57,9 @@ static void add_commit(const struct runs_metric *m, struct detect_commit *c)
 	*c = (struct detect_commit){ .units = units, .n = n };
 }
 
-/* Calibration costs the most: leave out the looks that @runs cannot reach. */
-static int fit_profile(const struct judged_plan *plan, const char *name, size_t runs,
-		       struct detect_profile *ret, struct err *e)
+/* Calibration costs the most: looks that @runs cannot reach are left out. */
+int judged_profile(const struct judged_plan *plan, const char *name, size_t runs,
+		   struct detect_profile *ret, struct err *e)
 {
 	struct detect_commit *c = xcalloc(plan->nhistory + 1, sizeof(*c));
 	struct rules ru;
@@ -151,8 +151,8 @@ static int compare_all(const struct runs *base, const struct runs *head,
 		}
 		if (!p)
 			continue;
-		err = fit_profile(plan, x->name, m[i].nbase < m[i].nhead ? m[i].nbase : m[i].nhead,
-				  &p[i], e);
+		err = judged_profile(plan, x->name,
+				     m[i].nbase < m[i].nhead ? m[i].nbase : m[i].nhead, &p[i], e);
 		if (err < 0)
 			return err;
 		m[i].profile = &p[i];

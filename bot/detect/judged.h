@@ -48,6 +48,14 @@ struct judged_plan {
 };
 
 /**
+ * judged_profile() - noise profile of metric @name from the plan's history.
+ * @runs: a side, at most; the profile is calibrated for the looks that they reach.
+ * Return: as detect_profile_fit(); @ret->have is false when the history is too short.
+ */
+int judged_profile(const struct judged_plan *plan, const char *name, size_t runs,
+		   struct detect_profile *ret, struct err *e);
+
+/**
  * judged_compare() - compare every metric that either side has.
  * @base, @head: must outlive @ret.
  *
