@@ -12,6 +12,8 @@
 #include "bot/db/db.h"
 #include "bot/detect/judged.h"
 #include "bot/detect/verdict_json.h"
+#include "bot/jobs/detect_plan.h"
+#include "bot/jobs/history.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/jobs/job_need.h"
 #include "bot/store/boot.h"
@@ -48,12 +50,28 @@ static void detection_done(struct detection *d)
 	job_done(&d->job);
 }
 
+/* Who waits for this comparison, and what it adds to the history of the branch. */
+static int tell(struct detection *d, const char *verdict, struct err *e)
+{
+	int r = 0;
+
+	if (!strcmp(d->cmp.purpose, "layout"))
+		return work_enqueue_name(d->c->db, "report", "regression", d->cmp.regression, e);
+	if (!strcmp(d->cmp.purpose, "confirm"))
+		r = history_confirmed(d->c, &d->cmp, verdict, e);
+	return r < 0 || !verdict ? r : history_update(d->c, &d->cmp, &d->job, e);
+}
+
 static int end(struct detection *d, const char *state, const char *verdict, const char *detail,
 	       struct err *e)
 {
+	int r;
+
 	log_info("comparison ended", lf_i64("COMPARISON_ID", d->cmp.id),
-		 lf_str("STATE", verdict ? verdict : state), lf_str("ERROR", detail));
-	return comparison_finish(d->c->db, d->cmp.id, state, verdict, detail, e);
+		 lf_str("STATE", verdict ? verdict : state), lf_str("ERROR", detail),
+		 lf_i64("BOOTS", d->base.ok + d->head.ok));
+	r = comparison_finish(d->c->db, d->cmp.id, state, verdict, detail, e);
+	return r < 0 ? r : tell(d, verdict, e);
 }
 
 static int count_boots(struct detection *d, struct err *e)
@@ -168,6 +186,11 @@ static struct detect_options options_of(const struct detection *d)
 	o.alpha = config_f64(d->c->config, "detect", NULL, "level");
 	o.target_effect = config_f64(d->c->config, "detect", NULL, "target-effect");
 	o.min_effect = d->job.min_effect;
+	if (d->cmp.target > 0) {
+		/* Asked to look for one change: a smaller one than usual may be it. */
+		o.target_effect = fmin(d->cmp.target, .5);
+		o.min_effect = fmin(o.min_effect, o.target_effect / 2);
+	}
 	return o;
 }
 
@@ -211,7 +234,7 @@ static int conclude(struct detection *d, const struct detect_result *res, const 
 		return r;
 	if (res->more_units > 0)
 		return order_boots(d, res->more_units, e);
-	if (res->verdict == DETECT_REGRESSION) {
+	if (res->verdict == DETECT_REGRESSION && strcmp(d->cmp.purpose, "layout") != 0) {
 		r = found_regression(d, res, e);
 		if (r < 0)
 			return r;
@@ -251,6 +274,7 @@ static int judge(struct detection *d, struct err *e)
 	_cleanup_(runs_done) struct runs base = { 0 };
 	_cleanup_(runs_done) struct runs head = { 0 };
 	_cleanup_(judged_done) struct judged judged = { 0 };
+	_cleanup_(detect_past_done) struct detect_past past = { 0 };
 	_cleanup_(json_decrefp) json_t *json = NULL;
 	_cleanup_(freep) char *evidence = NULL;
 	struct detect_options o = options_of(d);
@@ -258,6 +282,10 @@ static int judge(struct detection *d, struct err *e)
 	int r;
 
 	r = fill_runs(d, &base, &head, e);
+	if (r == 0)
+		r = detect_past_load(d->c, &d->cmp, NULL, &past, e);
+	plan.history = past.history;
+	plan.nhistory = past.nhistory;
 	if (r == 0)
 		r = judged_compare(&base, &head, &plan, &judged, e);
 	if (r < 0)
@@ -295,7 +323,7 @@ static int end_without_base(struct detection *d, const char *why, struct err *e)
 	r = comparison_base_before(d->c->db, &d->cmp, older, e);
 	if (r < 0)
 		return r;
-	if (!older[0])
+	if (!older[0] || strcmp(d->cmp.purpose, "head") != 0)
 		return end(d, "failed", NULL, why, e);
 	ask.base = older;
 	r = comparison_want(d->c->db, &ask, &id, e);
@@ -303,10 +331,35 @@ static int end_without_base(struct detection *d, const char *why, struct err *e)
 	return r < 0 ? r : end(d, "failed", NULL, text, e);
 }
 
+/* Before the first boot: how many make a look, and what each look can see. */
+static int first_look(struct detection *d, int *ret, struct err *e)
+{
+	_cleanup_(detect_past_done) struct detect_past past = { 0 };
+	_cleanup_(json_decrefp) json_t *plan = NULL;
+	struct detect_options o = options_of(d);
+	int r;
+
+	r = detect_past_load(d->c, &d->cmp, d->job.metric, &past, e);
+	if (r == 0)
+		r = detect_plan_make(&past, d->job.metric, &o, &plan, ret, e);
+	if (r == 0)
+		r = comparison_plan(d->c->db, d->cmp.id, plan, e);
+	return r < 0 ? r : comparison_look(d->c->db, d->cmp.id, *ret, NULL, NULL, NULL, e);
+}
+
+static int measure(struct detection *d, struct err *e)
+{
+	int look = d->cmp.look;
+	int r = look ? 0 : first_look(d, &look, e);
+
+	if (r < 0)
+		return r;
+	return d->base.ok >= look && d->head.ok >= look ? judge(d, e) : order_boots(d, look, e);
+}
+
 static int advance(struct db *db, void *arg, struct err *e)
 {
 	struct detection *d = arg;
-	struct detect_options o = options_of(d);
 	char why[400];
 	int r;
 
@@ -327,14 +380,7 @@ static int advance(struct db *db, void *arg, struct err *e)
 	} else if (cannot_boot(&d->base, "base", why, sizeof(why))) {
 		r = end_without_base(d, why, e);
 	} else {
-		int look = d->cmp.look ? d->cmp.look : detect_next_look(&o, false, 0);
-
-		if (!d->cmp.look)
-			r = comparison_look(d->c->db, d->cmp.id, look, NULL, NULL, NULL, e);
-		if (r == 0 && d->base.ok >= look && d->head.ok >= look)
-			r = judge(d, e);
-		else if (r == 0)
-			r = order_boots(d, look, e);
+		r = measure(d, e);
 	}
 	FAILPOINT("detect.before_commit");
 	return r < 0 ? r : job_finish(d->c, e);

@@ -61,3 +61,12 @@ CREATE TABLE change_point (
 CREATE INDEX change_point_comparison ON change_point (comparison);
 
 GRANT SELECT ON series, change_point TO kperfbot_web;
+
+-- The commits of a branch that a job has compared, in the order in which the branch came to them.
+CREATE VIEW branch_commit AS
+	SELECT tree, branch, job, commit, min(place) AS place
+	FROM (SELECT tree, branch, job, base AS commit, 2 * id AS place FROM comparison WHERE purpose = 'head'
+		UNION ALL
+		SELECT tree, branch, job, head, 2 * id + 1 FROM comparison WHERE purpose = 'head') c
+	GROUP BY tree, branch, job, commit;
+GRANT SELECT ON branch_commit TO kperfbot_web;
