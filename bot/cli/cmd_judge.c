@@ -270,8 +270,10 @@ static void print_findings(const struct judged *j)
 		(void)printf("\n");
 }
 
-static void print_metric(const struct judged_metric *m)
+static void print_metric(const struct judged *j, size_t i)
 {
+	const struct judged_metric *m = &j->metrics.items[i];
+	const struct judged_checks *c = judged_checks_of(j, i);
 	const struct detect_result *r = &m->result;
 	char buf[160];
 
@@ -304,6 +306,9 @@ static void print_metric(const struct judged_metric *m)
 			(void)printf("                %s\n",
 				     detect_note_text(r, bit, buf, sizeof(buf)));
 	}
+	if (c && c->failed >= 0)
+		(void)printf("                %s\n",
+			     control_text(&c->check[c->failed], buf, sizeof(buf)));
 }
 
 static void print_group(const struct judged *j, int group)
@@ -324,10 +329,12 @@ static void print_text(const struct cli *cli, const struct judged *j)
 	for (int v = 0; v < DETECT_VERDICTS; v++) {
 		if (v == DETECT_SAME && !cli->verbose)
 			continue;
-		vec_foreach (m, &j->metrics) {
+		for (size_t i = 0; i < j->metrics.len; i++) {
+			const struct judged_metric *m = &j->metrics.items[i];
+
 			if ((int)m->result.verdict != v || (m->group && seen[m->group]))
 				continue;
-			print_metric(m);
+			print_metric(j, i);
 			if (m->group)
 				print_group(j, m->group);
 			seen[m->group] = true;

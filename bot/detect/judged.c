@@ -17,6 +17,7 @@ enum {
 void judged_done(struct judged *j)
 {
 	vec_done(&j->metrics);
+	vec_done(&j->checks);
 	findings_done(&j->findings);
 }
 
@@ -123,6 +124,45 @@ static void collect(const struct runs *base, const struct runs *head,
 	}
 }
 
+/*
+ * A kernel that differs from itself says that the box moved, and so nothing about the other kernel:
+ * more units, or no verdict.
+ */
+static void check_box(struct judged *j, size_t i, const struct detect_metric *m,
+		      const struct detect_options *o)
+{
+	struct detect_result *r = &j->metrics.items[i].result;
+	struct judged_checks c = { .metric = i, .failed = -1 };
+	int units = r->base.units < r->head.units ? r->base.units : r->head.units;
+
+	c.n = control_check_all(m->base, m->nbase, m->head, m->nhead, m->profile, o,
+				r->candidate_look, c.check);
+	for (size_t k = c.n; k-- > 0;) {
+		if (!c.check[k].ok)
+			c.failed = (int)k;
+	}
+	vec_push(&j->checks, c);
+	if (c.failed < 0 || r->verdict == DETECT_CANDIDATE)
+		return;
+	r->more_units =
+		o->single_look ? 0 : detect_next_look(o, m->profile && m->profile->have, units);
+	r->verdict = r->more_units ? DETECT_CANDIDATE : DETECT_INCONCLUSIVE;
+}
+
+static int cmp_checks(const void *key, const void *item)
+{
+	size_t i = *(const size_t *)key, at = ((const struct judged_checks *)item)->metric;
+
+	return (i > at) - (i < at);
+}
+
+const struct judged_checks *judged_checks_of(const struct judged *j, size_t i)
+{
+	if (!j->checks.len)
+		return NULL;
+	return bsearch(&i, j->checks.items, j->checks.len, sizeof(*j->checks.items), cmp_checks);
+}
+
 static int compare_all(const struct runs *base, const struct runs *head,
 		       const struct judged_plan *plan, struct judged *j, struct err *e)
 {
@@ -160,8 +200,11 @@ static int compare_all(const struct runs *base, const struct runs *head,
 	err = detect_compare_many(m, n, plan->options, r, e);
 	if (err < 0)
 		return err;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		j->metrics.items[i].result = r[i];
+		if (m[i].headline && judged_is_change(r[i].verdict))
+			check_box(j, i, &m[i], plan->options);
+	}
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 /* Two kernels' runs compared metric by metric, with what is one fact put together. */
 #pragma once
 
+#include "bot/detect/control.h"
 #include "bot/detect/findings.h"
 #include "bot/detect/runs.h"
 
@@ -23,10 +24,23 @@ struct judged_metric {
 };
 
 /**
+ * struct judged_checks - was the box steady while headline @metric changed?
+ * @n: checks there were units for. @failed: the first that was not ok, or -1: then a verdict was
+ *	taken back to candidate, or to inconclusive where no look is left.
+ */
+struct judged_checks {
+	size_t metric;
+	struct control_check check[CONTROL_CHECKS_MAX];
+	size_t n;
+	int failed;
+};
+
+/**
  * struct judged - all of them, headline metrics first; judged_done() when finished.
  * @groups: number of groups.
  * @counts: facts by verdict: a group counts once, and what only follows a headline not at all.
  * @headlines: how many metrics are headline ones; 0: no file named any, all weigh the same.
+ * @checks: of the headlines that changed, in the order of @metrics.
  * @findings: the facts; its indexes are those of @metrics.
  */
 struct judged {
@@ -34,6 +48,7 @@ struct judged {
 	int groups;
 	size_t counts[DETECT_VERDICTS];
 	size_t headlines;
+	VEC(struct judged_checks) checks;
 	struct findings findings;
 };
 
@@ -65,6 +80,9 @@ int judged_profile(const struct judged_plan *plan, const char *name, size_t runs
 int judged_compare(const struct runs *base, const struct runs *head, const struct judged_plan *plan,
 		   struct judged *ret, struct err *e);
 void judged_done(struct judged *j);
+
+/** judged_checks_of() - the checks of metric @i; NULL if there are none. */
+const struct judged_checks *judged_checks_of(const struct judged *j, size_t i);
 
 /** judged_is_share() - is the metric told in points? */
 bool judged_is_share(const struct judged_metric *m);

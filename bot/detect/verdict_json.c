@@ -94,7 +94,9 @@ static void put_effect(struct json_out *o, const struct detect_result *r)
 static void put_metric(struct json_out *o, const struct judged *j, size_t i)
 {
 	const struct judged_metric *m = &j->metrics.items[i];
+	const struct judged_checks *c = judged_checks_of(j, i);
 	const struct findings *f = &j->findings;
+	char buf[160];
 
 	json_out_open(o, NULL, '{');
 	json_out_str(o, "name", m->name);
@@ -111,7 +113,9 @@ static void put_metric(struct json_out *o, const struct judged *j, size_t i)
 	put_side(o, "base", &m->result.base);
 	put_side(o, "head", &m->result.head);
 	put_power(o, &m->result);
-	put_notes(o, &m->result, NULL);
+	put_notes(o, &m->result,
+		  c && c->failed >= 0 ? control_text(&c->check[c->failed], buf, sizeof(buf))
+				      : NULL);
 	json_out_close(o, '}');
 }
 
@@ -244,6 +248,27 @@ static void put_ladder(struct json_out *o, const struct judged *j, const struct 
 	json_out_close(o, '}');
 }
 
+static void put_checks(struct json_out *o, const struct judged_checks *c)
+{
+	if (!c || !c->n)
+		return;
+	json_out_open(o, "checks", '[');
+	for (size_t k = 0; k < c->n; k++) {
+		const struct control_check *x = &c->check[k];
+
+		json_out_open(o, NULL, '{');
+		json_out_str(o, "name", x->name);
+		json_out_num(o, "rel", x->rel);
+		json_out_num(o, "lo", x->lo);
+		json_out_num(o, "hi", x->hi);
+		json_out_num(o, "p", x->p);
+		json_out_int(o, "n", x->n);
+		json_out_bool(o, "ok", x->ok);
+		json_out_close(o, '}');
+	}
+	json_out_close(o, ']');
+}
+
 static void put_finding(struct json_out *o, const struct judged *j, const struct finding *x)
 {
 	const struct judged_metric *lead = &j->metrics.items[x->lead];
@@ -254,6 +279,7 @@ static void put_finding(struct json_out *o, const struct judged *j, const struct
 	json_out_num(o, "rel", lead->result.rel);
 	json_out_num(o, "lo", lead->result.lo);
 	json_out_num(o, "hi", lead->result.hi);
+	put_checks(o, judged_checks_of(j, x->lead));
 	if (x->ladder_name)
 		put_ladder(o, j, x);
 	json_out_open(o, "same", '[');

@@ -266,6 +266,58 @@ static void a_latency_of_a_public_mail_is_worse_by_what_it_says(void **state)
 	json_decref(o);
 }
 
+/* @n runs in time order, A B B A, with @step more in every second one. */
+static void put_in_time(const char *name, const char *kernel, bool head, int n, double center,
+			double step)
+{
+	struct strbuf b = STRBUF_INIT;
+
+	strbuf_addf(&b,
+		    "{\"format\":\"kperfbot-runs/1\",\"kernel\":\"%s\",\"metrics\":{\"a.ops\":"
+		    "{\"better\":\"higher\",\"headline\":true}},\"runs\":[",
+		    kernel);
+	for (int i = n - 1; i >= 0; i--)
+		strbuf_addf(&b, "%s{\"order\":%d,\"values\":{\"a.ops\":%.3f}}",
+			    i == n - 1 ? "" : ",", 2 * i + ((i % 2) ^ head),
+			    center + (i * 7) % 5 + (i % 2 ? step : 0));
+	strbuf_addstr(&b, "]}\n");
+	put(name, strbuf_str(&b));
+	strbuf_done(&b);
+}
+
+static void a_box_that_is_not_steady_gives_no_verdict(void **state)
+{
+	json_t *o;
+	const json_t *f, *c;
+
+	(void)state;
+	put_in_time("a", "k1", false, 8, 1000, 0);
+	put_in_time("b", "k2", true, 8, 900, 0);
+	o = judge_json("--json a b", 1);
+	c = json_object_get(json_array_get(json_object_get(o, "findings"), 0), "checks");
+	assert_int_equal(json_array_size(c), 3);
+	assert_true(json_is_true(json_object_get(named(c, "aa"), "ok")));
+	assert_true(json_is_true(json_object_get(named(c, "again"), "ok")));
+	json_decref(o);
+	put_in_time("a", "k1", false, 8, 1000, 30);
+	o = judge_json("--json a b", 125);
+	f = json_array_get(json_object_get(o, "findings"), 0);
+	assert_string_equal(str_at(f, "verdict"), "candidate");
+	c = json_object_get(f, "checks");
+	assert_true(json_is_false(json_object_get(named(c, "aa"), "ok")));
+	assert_within(num_at(named(c, "aa"), "rel"), .03, .002);
+	json_decref(o);
+	assert_int_equal(judge("a b"), 125);
+	says("next=12");
+	says("the box is not steady: base's units taken alternately differ by +3.0");
+	put_in_time("a", "k1", false, 20, 1000, 30);
+	put_in_time("b", "k2", true, 20, 900, 0);
+	assert_int_equal(judge("a b"), 125);
+	says("inconclusive ");
+	assert_int_equal(judge("--single-look a b"), 125);
+	says("inconclusive ");
+}
+
 static void nothing_worse_exits_with_0(void **state)
 {
 	(void)state;
@@ -420,6 +472,7 @@ int main(void)
 		cmocka_unit_test(small_numbers_change_by_what_was_measured_not_by_what_is_printed),
 		cmocka_unit_test(a_ladder_says_up_to_where_it_is_better),
 		cmocka_unit_test(a_latency_of_a_public_mail_is_worse_by_what_it_says),
+		cmocka_unit_test(a_box_that_is_not_steady_gives_no_verdict),
 		cmocka_unit_test(nothing_worse_exits_with_0),
 		cmocka_unit_test(what_cannot_be_told_exits_with_125),
 		cmocka_unit_test(without_a_direction_it_is_a_change),
