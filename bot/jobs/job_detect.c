@@ -364,9 +364,11 @@ static int advance(struct db *db, void *arg, struct err *e)
 	int r;
 
 	(void)db;
-	r = need_build(d->c, &d->job, d->base.commit, &d->base.build, &d->base.need, e);
+	r = need_build_variant(d->c, &d->job, d->base.commit, d->cmp.variant, &d->base.build,
+			       &d->base.need, e);
 	if (r == 0)
-		r = need_build(d->c, &d->job, d->head.commit, &d->head.build, &d->head.need, e);
+		r = need_build_variant(d->c, &d->job, d->head.commit, d->cmp.variant,
+				       &d->head.build, &d->head.need, e);
 	if (r < 0)
 		return r;
 	if (d->head.need == NEED_FAILED) {
