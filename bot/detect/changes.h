@@ -12,7 +12,8 @@ struct err;
 enum {
 	CHANGES_POINTS_MIN = 12,
 	CHANGES_POINTS_MAX = 200000,
-	CHANGES_TAIL = 400
+	CHANGES_TAIL = 400,
+	CHANGES_MEMORY = 20
 };
 
 /**
@@ -181,7 +182,9 @@ int changes_online(const struct series_point *points, size_t n, size_t from,
  * changes_newest() - has the newest point shown a change that was not visible before?
  * @ret: the change with the highest index that the last point made known; untouched if none.
  *
- * For a daemon, after each new point. The same answer as changes_online() with @from = n - 1.
+ * For a daemon, after each new point. It looks back over the last CHANGES_MEMORY points, so that
+ * what was there a moment ago and comes again is not told twice; about 1 ms. A change that comes
+ * again later is, so the caller compares with what it has told: @ret->lo and @ret->hi overlap.
  * Return: 1 if there is one, 0 if not, or an error as changes_find().
  */
 int changes_newest(const struct series_point *points, size_t n,

@@ -11,12 +11,17 @@
 /* The index of a change moves by a few commits while points come in. */
 #define SAME_CHANGE 5
 
-static bool same_change(const struct change_point *a, const struct change_point *b)
+static size_t apart(const struct change_point *a, const struct change_point *b)
 {
-	size_t apart = a->index > b->index ? a->index - b->index : b->index - a->index;
+	return a->index > b->index ? a->index - b->index : b->index - a->index;
+}
 
-	return (a->after > a->before) == (b->after > b->before) &&
-	       (apart <= SAME_CHANGE || (a->lo <= b->hi && b->lo <= a->hi));
+/* May @now be what was told as @was? It cannot have begun after it was seen. */
+static bool same_change(const struct change_point *was, const struct change_point *now)
+{
+	return (was->after > was->before) == (now->after > now->before) &&
+	       now->index <= was->seen_at &&
+	       (apart(was, now) <= SAME_CHANGE || (was->lo <= now->hi && now->lo <= was->hi));
 }
 
 /* The search on the tail that ends before @end, with indexes of the whole series. */
@@ -59,6 +64,22 @@ struct told {
 	VEC(struct change_point) items;
 };
 
+/* What was told that is the same as @c and nearest to it; @old if nothing is. */
+static size_t find_told(const struct told *t, size_t old, const bool *holds,
+			const struct change_point *c)
+{
+	size_t best = old;
+
+	for (size_t k = 0; k < old; k++) {
+		const struct change_point *was = &t->items.items[k];
+
+		if (!holds[k] && same_change(was, c) &&
+		    (best == old || apart(was, c) < apart(&t->items.items[best], c)))
+			best = k;
+	}
+	return best;
+}
+
 /* One more point: what is new, what still holds, what is gone. */
 static void tell(struct told *t, const struct changes *now, size_t end, bool silent)
 {
@@ -68,18 +89,15 @@ static void tell(struct told *t, const struct changes *now, size_t end, bool sil
 
 	for (size_t i = 0; i < now->n; i++) {
 		struct change_point c = now->items[i];
-		size_t k = old;
+		size_t k;
 
 		if (c.kind == CHANGE_OUTLIER_RUN)
 			continue;
-		while (k > 0 && !(same_change(&t->items.items[k - 1], &c) && !holds[k - 1]))
-			k--;
-		if (k > 0) {
-			struct change_point *was = &t->items.items[k - 1];
-
-			c.seen_at = was->seen_at;
-			*was = c;
-			holds[k - 1] = true;
+		k = find_told(t, old, holds, &c);
+		if (k < old) {
+			c.seen_at = t->items.items[k].seen_at;
+			t->items.items[k] = c;
+			holds[k] = true;
 		} else {
 			c.seen_at = silent ? CHANGE_NEVER : end - 1;
 			vec_push(&t->items, c);
@@ -147,13 +165,16 @@ int changes_newest(const struct series_point *points, size_t n,
 		   const struct changes_control *control, const struct changes_options *options,
 		   struct change_point *ret, struct err *e)
 {
+	size_t from = n > CHANGES_MEMORY ? n - CHANGES_MEMORY : 0;
 	struct changes c = { 0 };
-	int r = changes_online(points, n, n ? n - 1 : 0, control, options, &c, e);
+	int r = changes_online(points, n, from, control, options, &c, e);
 
 	if (r < 0)
 		return r;
-	if (c.n) {
-		*ret = c.items[c.n - 1];
+	for (size_t i = 0; i < c.n; i++) {
+		if (c.items[i].seen_at + 1 != n)
+			continue;
+		*ret = c.items[i];
 		r = 1;
 	}
 	changes_done(&c);

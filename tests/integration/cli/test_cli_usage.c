@@ -65,6 +65,7 @@ static void every_command_has_help_on_stdout(void **state)
 		"list",		 "show",	 "token",
 		"report",	 "bisect start", "bisect simulate",
 		"bisect status", "bisect watch", "power",
+		"changes",
 	};
 
 	(void)state;

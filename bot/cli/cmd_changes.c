@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kperfbot changes: where histories changed, from a file alone. */
+#include "bot/base/err.h"
+#include "bot/base/file.h"
+#include "bot/base/parse.h"
+#include "bot/base/strbuf.h"
+#include "bot/base/visible.h"
+#include "bot/cli/cli.h"
+#include "bot/detect/changes_json.h"
+#include "bot/detect/json_write.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <string.h>
+
+#define CHANGES_FILE_MAX ((size_t)1 << 30)
+
+/* What the command line asks for. */
+struct request {
+	struct changes_options options;
+	const char *control;
+	bool online;
+};
+
+/* Over all series. */
+struct tally {
+	size_t judged;
+	size_t few;
+	size_t worse;
+};
+
+/* Missing files have a code of their own elsewhere; a script wants just "fatal". */
+static int fatal(const struct cli *cli, const struct err *e)
+{
+	(void)cli_fail(cli, e);
+	return EXIT_FATAL;
+}
+
+static int take_option(struct request *q, const char *name, const char *value, struct err *e)
+{
+	int v = 0;
+
+	if (!strcmp(name, "online")) {
+		q->online = true;
+	} else if (!strcmp(name, "control")) {
+		q->control = value;
+	} else if (!strcmp(name, "better")) {
+		v = detect_better_parse(value);
+		if (v < 0)
+			return err_set(e, ERR_INVAL,
+				       "--better: '%.40s' is none of higher, lower, none", value);
+		q->options.better = (enum detect_better)v;
+	} else if (!strcmp(name, "sensitivity")) {
+		v = changes_sensitivity_parse(value);
+		if (v < 0)
+			return err_set(
+				e, ERR_INVAL,
+				"--sensitivity: '%.40s' is none of balanced, sensitive, online",
+				value);
+		q->options.sensitivity = (enum changes_sensitivity)v;
+	} else {
+		if (parse_ratio(value, &q->options.min_effect, e) < 0)
+			return err_wrap(e, "--%s", name);
+		if (!(q->options.min_effect > 0))
+			return err_set(e, ERR_RANGE, "--min-effect: '%.40s' is not above 0", value);
+	}
+	return 0;
+}
+
+/* Return: index of the file argument; -1 after a usage message. */
+static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
+{
+	static const struct option options[] = { { "better", required_argument, NULL, 'o' },
+						 { "min-effect", required_argument, NULL, 'o' },
+						 { "sensitivity", required_argument, NULL, 'o' },
+						 { "control", required_argument, NULL, 'o' },
+						 { "online", no_argument, NULL, 'o' },
+						 { "json", no_argument, NULL, 'g' },
+						 { "quiet", no_argument, NULL, 'g' },
+						 { "verbose", no_argument, NULL, 'g' },
+						 { "color", required_argument, NULL, 'g' },
+						 { 0 } };
+	struct err e = { 0 };
+	struct changes none = { 0 };
+	int c, at = 0;
+
+	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
+		if (c == 'q' || c == 'v') {
+			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
+		} else if (c == 'g') {
+			(void)cli_global_option(cli, options[at].name, optarg);
+		} else if (c != 'o') {
+			(void)cli_bad_option(cli, argv);
+			return -1;
+		} else if (take_option(q, options[at].name, optarg, &e) < 0) {
+			(void)cli_usage(cli, "%s", e.msg);
+			return -1;
+		}
+	}
+	if (argc - optind != 1) {
+		(void)cli_usage(cli, "want one file, got %d", argc - optind);
+		return -1;
+	}
+	if (changes_find(NULL, 0, NULL, &q->options, &none, &e) < 0) {
+		(void)cli_usage(cli, "%s", e.msg);
+		return -1;
+	}
+	if (q->control && !strcmp(q->control, "-") && !strcmp(argv[optind], "-")) {
+		(void)cli_usage(cli, "standard input can be read only once");
+		return -1;
+	}
+	return optind;
+}
+
+static int read_series(const char *path, bool each_row, struct series_file *ret, struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+	if (file_read(path, CHANGES_FILE_MAX, &text, e) < 0)
+		return e->code;
+	if (series_parse(strbuf_str(&text), text.len, each_row, ret, e) < 0)
+		return err_wrap(e, "%s", path);
+	return 0;
+}
+
+/* The series' name for people; bytes that steer a terminal are shown. */
+static void print_name(const struct series *s)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	visible_add(&b, s->name, strlen(s->name));
+	if (*s->machine) {
+		strbuf_addstr(&b, *s->name ? " on " : "on ");
+		visible_add(&b, s->machine, strlen(s->machine));
+	}
+	(void)printf("%s%s", strbuf_str(&b), b.len ? ": " : "");
+}
+
+static void print_place(const struct series *s, const struct change_point *c)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	const char *commit = s->commits.items[c->index];
+
+	visible_add(&b, commit, strlen(commit));
+	(void)printf("%s%srow %zu", strbuf_str(&b), b.len ? ", " : "", s->rows.items[c->index]);
+	if (c->lo != c->hi)
+		(void)printf(" (%zu to %zu)", s->rows.items[c->lo], s->rows.items[c->hi]);
+}
+
+static void print_change(const struct series *s, const struct change_point *c)
+{
+	(void)printf("  %-11s ", change_kind_name(c->kind));
+	print_place(s, c);
+	(void)printf(": %.6g -> %.6g", c->before, c->after);
+	if (isfinite(c->rel))
+		(void)printf("  %+.2f%%", 100 * c->rel);
+	if (c->worse)
+		(void)printf(" %s", c->worse > 0 ? "worse" : "better");
+	(void)printf("  p=%.2g", c->p);
+	if (c->seen_at != CHANGE_NEVER)
+		(void)printf("  seen at row %zu", s->last_rows.items[c->seen_at]);
+	if (c->gone_at != CHANGE_NEVER)
+		(void)printf(", gone at row %zu", s->last_rows.items[c->gone_at]);
+	(void)printf("%s%s\n", c->reason ? "  " : "", change_reason_text(c->reason));
+}
+
+static void print_series(const struct series *s, const struct changes *c)
+{
+	print_name(s);
+	(void)printf("%zu commit%s", s->points.len, s->points.len == 1 ? "" : "s");
+	if (s->gaps)
+		(void)printf(", %zu values not known", s->gaps);
+	if (isfinite(c->sd_rel))
+		(void)printf(", noise %.2f%%", 100 * c->sd_rel);
+	else if (isfinite(c->sd))
+		(void)printf(", noise %.4g", c->sd);
+	if (c->few)
+		(void)printf(", fewer than %d known: nothing is said", CHANGES_POINTS_MIN);
+	else if (!c->n)
+		(void)printf(", no change");
+	(void)printf("\n");
+	for (size_t i = 0; i < c->n; i++)
+		print_change(s, &c->items[i]);
+}
+
+static int find_changes(const struct request *q, const struct series *s,
+			const struct series_file *controls, struct changes *ret, struct err *e)
+{
+	const struct series *build = series_control(controls, s);
+	struct changes_control k = { .again = s->again.items, .nagain = s->again.len };
+	const struct changes_control *control = build || s->again.len ? &k : NULL;
+	int r;
+
+	if (build) {
+		k.points = build->points.items;
+		k.npoints = build->points.len;
+	}
+	if (q->online)
+		r = changes_online(s->points.items, s->points.len, 0, control, &q->options, ret, e);
+	else
+		r = changes_find(s->points.items, s->points.len, control, &q->options, ret, e);
+	return r < 0 ? err_wrap(e, "series '%.80s'", s->name) : 0;
+}
+
+static void count(struct tally *t, const struct changes *c)
+{
+	*(c->few ? &t->few : &t->judged) += 1;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct change_point *p = &c->items[i];
+
+		t->worse += p->worse > 0 && p->kind == CHANGE_STEP && p->gone_at == CHANGE_NEVER;
+	}
+}
+
+static void print_notes(const struct cli *cli, const struct request *q, const struct tally *t,
+			const struct series_file *f)
+{
+	if (!f->items.len)
+		cli_note(cli, "the file has no rows");
+	if (t->few)
+		cli_note(cli, "%zu series with fewer than %d commits: nothing is said of them",
+			 t->few, CHANGES_POINTS_MIN);
+	if (q->control && !f->has_time)
+		cli_note(cli, "there is no column 'time': the control build tells nothing");
+}
+
+int cmd_changes(struct cli *cli, int argc, char **argv)
+{
+	_cleanup_(series_file_done) struct series_file file = { 0 }, controls = { 0 };
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	struct json_out out = { .b = &text };
+	struct request q = { 0 };
+	struct tally tally = { 0 };
+	struct err e = { 0 };
+	int at = parse_options(cli, argc, argv, &q);
+
+	if (at < 0)
+		return EXIT_USAGE;
+	if (read_series(argv[at], false, &file, &e) < 0 ||
+	    (q.control && read_series(q.control, true, &controls, &e) < 0))
+		return fatal(cli, &e);
+	changes_json_open(&out);
+	vec_foreach (s, &file.items) {
+		_cleanup_(changes_done) struct changes c = { 0 };
+
+		if (find_changes(&q, s, &controls, &c, &e) < 0)
+			return fatal(cli, &e);
+		count(&tally, &c);
+		if (cli->json)
+			changes_json_add(&out, s, &c);
+		else
+			print_series(s, &c);
+	}
+	changes_json_close(&out);
+	print_notes(cli, &q, &tally, &file);
+	if (cli->json)
+		(void)printf("%s\n", strbuf_str(&text));
+	if (tally.worse)
+		return EXIT_WORSE;
+	return tally.judged ? EXIT_DONE : EXIT_CANNOT_TELL;
+}
