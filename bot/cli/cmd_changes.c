@@ -186,7 +186,7 @@ static void print_series(const struct series *s, const struct changes *c)
 static int find_changes(const struct request *q, const struct series *s,
 			const struct series_file *controls, struct changes *ret, struct err *e)
 {
-	const struct series *build = series_control(controls, s);
+	const struct series *build = series_file_control(controls, s);
 	struct changes_control k = { .again = s->again.items, .nagain = s->again.len };
 	const struct changes_control *control = build || s->again.len ? &k : NULL;
 	int r;

@@ -493,7 +493,7 @@ int series_parse(const char *text, size_t len, bool each_row, struct series_file
 	return 0;
 }
 
-const struct series *series_control(const struct series_file *f, const struct series *s)
+const struct series *series_file_control(const struct series_file *f, const struct series *s)
 {
 	const struct series *only = NULL;
 	size_t n = 0;

@@ -67,7 +67,7 @@ void series_file_done(struct series_file *f);
 int series_parse(const char *text, size_t len, bool each_row, struct series_file *ret,
 		 struct err *e);
 
-/** series_control() - the control build's series for @s in @f: same name and machine, or the only
+/** series_file_control() - the control build's series for @s in @f: same name and machine, or the only
  * one of the machine, or the only one; NULL if there is none. Belongs to @f.
  */
-const struct series *series_control(const struct series_file *f, const struct series *s);
+const struct series *series_file_control(const struct series_file *f, const struct series *s);

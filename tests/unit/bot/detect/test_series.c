@@ -263,9 +263,10 @@ static void every_row_of_a_control_build_is_a_point(void **state)
 	assert_int_equal(control.items.items[0].points.len, 3);
 	assert_true(control.items.items[0].points.items[2].time == 3);
 	parse("series,value\nx,1\n");
-	assert_ptr_equal(series_control(&control, &file.items.items[0]), &control.items.items[0]);
+	assert_ptr_equal(series_file_control(&control, &file.items.items[0]),
+			 &control.items.items[0]);
 	series_file_done(&control);
-	assert_null(series_control(&control, &file.items.items[0]));
+	assert_null(series_file_control(&control, &file.items.items[0]));
 }
 
 static void the_control_is_the_one_of_the_same_name_and_machine(void **state)
@@ -277,10 +278,10 @@ static void the_control_is_the_one_of_the_same_name_and_machine(void **state)
 	(void)state;
 	assert_ok(series_parse(text, strlen(text), true, &c, &e), &e);
 	parse("series,machine,value\nx,m,1\nz,m,1\nz,n,1\nz,o,1\n");
-	assert_ptr_equal(series_control(&c, &file.items.items[0]), &c.items.items[0]);
-	assert_null(series_control(&c, &file.items.items[1]));
-	assert_ptr_equal(series_control(&c, &file.items.items[2]), &c.items.items[2]);
-	assert_null(series_control(&c, &file.items.items[3]));
+	assert_ptr_equal(series_file_control(&c, &file.items.items[0]), &c.items.items[0]);
+	assert_null(series_file_control(&c, &file.items.items[1]));
+	assert_ptr_equal(series_file_control(&c, &file.items.items[2]), &c.items.items[2]);
+	assert_null(series_file_control(&c, &file.items.items[3]));
 	series_file_done(&c);
 }
 
