@@ -4,6 +4,7 @@
 
 #include "bot/base/vec.h"
 #include "bot/detect/findings.h"
+#include "bot/detect/nametab.h"
 #include "bot/detect/verdict.h"
 
 #include <jansson.h>
@@ -21,13 +22,14 @@ enum {
 
 /**
  * struct runs_metric - one metric and its values.
- * @name: 1 to RUNS_NAME_MAX bytes; owned. @unit: "" if unknown; owned.
+ * @name: 1 to RUNS_NAME_MAX bytes; belongs to the runs. @unit: "" if unknown; owned.
  * @kind: what it counts, if the file says so.
  * @described: the file says what the metric is; otherwise @better and @headline are guesses.
  * @samples: one a run that has a value; @run: the same runs as indexes into struct runs.
+ * @stamp: of the object that named it last; private.
  */
 struct runs_metric {
-	char *name;
+	const char *name;
 	char *unit;
 	enum findings_kind kind;
 	enum detect_better better;
@@ -35,6 +37,7 @@ struct runs_metric {
 	bool described;
 	VEC(struct detect_sample) samples;
 	VEC(size_t) run;
+	uint64_t stamp;
 };
 
 /** struct runs_run - @boot as in struct detect_sample; @order NaN if unknown. */
@@ -48,7 +51,7 @@ struct runs_run {
  * @kernel, @machine: NULL or "" if unknown; owned.
  * @metrics: in the order they were met. @runs: in the order of the files.
  * @notes: what was ignored, one line each, without the file's name; owned.
- * @by_name, @boots: name to index; private.
+ * @names, @boots: of the metrics and of the boots by number. @stamp, @next: private.
  */
 struct runs {
 	char *kernel;
@@ -56,8 +59,10 @@ struct runs {
 	VEC(struct runs_metric) metrics;
 	VEC(struct runs_run) runs;
 	VEC(char *) notes;
-	json_t *by_name;
-	json_t *boots;
+	struct nametab names;
+	struct nametab boots;
+	uint64_t stamp;
+	size_t next;
 };
 
 void runs_done(struct runs *r);
@@ -79,6 +84,7 @@ json_t *runs_json(const struct runs *r);
 
 /** runs_metric_get() - the metric called @name, made if it is new; belongs to @r. */
 struct runs_metric *runs_metric_get(struct runs *r, const char *name);
+struct runs_metric *runs_metric_get_n(struct runs *r, const char *name, size_t len);
 
 /** runs_metric_find() - the metric called @name, NULL if there is none; belongs to @r. */
 const struct runs_metric *runs_metric_find(const struct runs *r, const char *name);
