@@ -69,11 +69,23 @@ static const char *note_plain(enum detect_note note)
 	}
 }
 
+/* The highest first; one alone is one of the two that history has. */
 static void say_modes(const char *side, const struct detect_side *s, char *buf, size_t size)
 {
-	(void)snprintf(buf, size, "two modes in %s: %.2f at %.4g, %.2f at %.4g", side,
-		       s->modes[1].share, s->modes[1].center, s->modes[0].share,
-		       s->modes[0].center);
+	static const char *const counts[] = { "one of two modes", "two modes", "three modes" };
+	size_t len;
+	int n = s->nmodes;
+
+	if (n < 1 || n > DETECT_MODES_MAX) {
+		(void)snprintf(buf, size, "no modes in %s", side);
+		return;
+	}
+	(void)snprintf(buf, size, "%s in %s:", counts[n - 1], side);
+	while (n-- > 0) {
+		len = strlen(buf);
+		(void)snprintf(buf + len, size - len, " %.2f at %.4g%s", s->modes[n].share,
+			       s->modes[n].center, n ? "," : "");
+	}
 }
 
 const char *detect_note_text(const struct detect_result *r, enum detect_note note, char *buf,

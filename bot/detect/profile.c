@@ -8,10 +8,11 @@
 
 #include <gsl/gsl_math.h>
 #include <math.h>
+#include <string.h>
 
 enum {
 	/* Samples to calibrate with; each is compared with each other one. */
-	CALIBRATION_SAMPLES = 192,
+	CALIBRATION_SAMPLES = 128,
 	CALIBRATION_UNITS_MAX = 32,
 	CALIBRATION_BINS = 512,
 	BIMODAL_MIN = 30,
@@ -90,44 +91,79 @@ static void residuals(const struct history *h, double *r)
 	}
 }
 
-static void fit_clip(const double *sorted, size_t n, struct detect_profile *p)
+/*
+ * Standard deviation of the rounding to the smallest step that the numbers take: what nobody can
+ * know better, even where most of them happen to be equal.
+ */
+static double rounding(const double *sorted, size_t n)
 {
-	double s = stats_mad_sd(sorted, n);
+	double step = HUGE_VAL, least = 1e-9 * fmax(fabs(sorted[0]), fabs(sorted[n - 1]));
+
+	for (size_t i = 1; i < n; i++) {
+		double gap = sorted[i] - sorted[i - 1];
+
+		if (gap > least)
+			step = fmin(step, gap);
+	}
+	return isfinite(step) ? step / sqrt(12) : 0;
+}
+
+static void fit_clip(const double *sorted, size_t n, double least, struct detect_profile *p)
+{
+	double s = fmax(stats_mad_sd(sorted, n), least);
 
 	p->lo = 1.25 * fmin(stats_quantile(sorted, n, .08), -2.5 * s);
 	p->hi = 1.25 * fmax(stats_quantile(sorted, n, .92), 2.5 * s);
 }
 
-static void fit_bimodal(const double *sorted, size_t n, double level, struct detect_profile *p)
+/* Share of the commits that have units on both sides of @cut, of those to be expected if units
+ * fell to the sides as they like, whatever the commit. */
+static double mixed_share(const struct history *h, double cut, double minor)
 {
+	double mixed = 0, expected = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		size_t k, below = 0;
+		const double *y = commit_at(h, i, &k);
+
+		for (size_t j = 0; j < k; j++)
+			below += y[j] < cut;
+		mixed += below > 0 && below < k;
+		expected += 1 - pow(minor, (double)k) - pow(1 - minor, (double)k);
+	}
+	return mixed / expected;
+}
+
+/*
+ * Two modes of the units themselves: residuals to the means of two or three units would show one
+ * in the middle, too. A step between commits parts them as well, but does not mix them.
+ */
+static void fit_bimodal(const struct history *h, const double *sorted, struct detect_profile *p)
+{
+	size_t n = h->y.len, k = 0;
 	struct stats_split split;
-	double ss = 0, at;
-	size_t k = 0;
+	double ss;
 
 	if (n < BIMODAL_MIN)
 		return;
 	stats_otsu(sorted, n, &split);
-	if (!(split.eta > .85 && split.minor >= .10))
+	if (!(split.eta > .85 && split.minor >= .10) || mixed_share(h, split.cut, split.minor) < .5)
 		return;
-	at = split.cut;
-	while (k < n && sorted[k] < at)
+	while (k < n && sorted[k] < split.cut)
 		k++;
-	if (k > 1)
-		ss += stats_var(sorted, k) * (double)(k - 1);
-	if (n - k > 1)
-		ss += stats_var(sorted + k, n - k) * (double)(n - k - 1);
+	ss = stats_sum_of(sorted, k).ss + stats_sum_of(sorted + k, n - k).ss;
 	p->bimodal = true;
-	p->cut = level + at;
+	p->cut = split.cut;
 	p->dof_in = (double)(n - 2);
 	p->sd_in = sqrt(ss / p->dof_in);
 }
 
 /* Variance prior from the clipped commits. Returns the pooled variance. */
-static double fit_prior(const struct history *h, struct detect_profile *p)
+static double fit_prior(const struct history *h, double least, struct detect_profile *p)
 {
 	_cleanup_(freep) double *v = xcalloc(h->n, sizeof(*v));
 	_cleanup_(freep) double *dof = xcalloc(h->n, sizeof(*dof));
-	double ss = 0, all = 0, pooled;
+	double ss = 0, all = 0, known = 0, pooled;
 
 	for (size_t i = 0; i < h->n; i++) {
 		size_t k;
@@ -146,7 +182,11 @@ static double fit_prior(const struct history *h, struct detect_profile *p)
 	for (size_t i = 0; i < h->n; i++)
 		v[i] = fmax(v[i], 1e-4 * pooled);
 	stats_prior_likely(v, dof, h->n, &p->d0, &p->s0sq);
-	p->d0 = fmin(p->d0, all);
+	p->s0sq = fmax(p->s0sq, least * least);
+	/* s0sq is no better known than from the units behind it. */
+	for (size_t i = 0; i < h->n; i++)
+		known += dof[i] * p->d0 / (p->d0 + dof[i]);
+	p->d0 = 1 / (1 / p->d0 + 1 / known);
 	return pooled;
 }
 
@@ -314,50 +354,52 @@ static void fit_lambdas(const double *pool, size_t n, const int *sizes, size_t n
 	p->nsizes = nsizes;
 }
 
+/* Everything that can be said once there are commits enough. False: they show no noise. */
+static bool fit(struct history *h, const int *sizes, size_t nsizes, uint64_t seed,
+		struct detect_profile *p)
+{
+	_cleanup_(freep) double *r = xcalloc(h->y.len, sizeof(*r));
+	double pooled, least;
+
+	memcpy(r, h->y.items, h->y.len * sizeof(*r));
+	stats_sort(r, h->y.len);
+	least = rounding(r, h->y.len);
+	fit_bimodal(h, r, p);
+	residuals(h, r);
+	stats_sort(r, h->y.len);
+	fit_clip(r, h->y.len, least, p);
+	for (size_t i = 0; i < h->n; i++) {
+		size_t k;
+		double *y = commit_at(h, i, &k);
+
+		(void)stats_clip(y, k, p->lo, p->hi);
+	}
+	pooled = fit_prior(h, least, p);
+	/* Noise-free history would clip every sample to its median and prove anything. */
+	if (!(pooled > 0))
+		return false;
+	fit_jitter(h, pooled, p);
+	fit_pair_rho(h, p);
+	residuals(h, r);
+	stats_sort(r, h->y.len);
+	fit_lambdas(r, h->y.len, sizes, nsizes, seed, p);
+	return true;
+}
+
 int detect_profile_fit(const struct detect_commit *commits, size_t ncommits, const int *sizes,
 		       size_t nsizes, uint64_t seed, struct detect_profile *ret, struct err *e)
 {
 	_cleanup_(history_done) struct history h = { 0 };
-	_cleanup_(freep) double *r = NULL;
-	_cleanup_(freep) double *level = NULL;
-	struct detect_profile p = { 0 };
-	double pooled;
+	struct detect_profile p = { .have = true };
 	int err = check_sizes(sizes, nsizes, e);
 
 	if (err < 0)
 		return err;
 	history_load(&h, commits, ncommits);
-	if (h.n < DETECT_HISTORY_MIN) {
-		*ret = (struct detect_profile){ 0 };
-		return 0;
-	}
-	r = xcalloc(h.y.len, sizeof(*r));
-	level = xcalloc(h.n, sizeof(*level));
-	residuals(&h, r);
-	stats_sort(r, h.y.len);
-	p.have = true;
 	p.ln_scale = h.ln;
 	p.history = (int)h.n;
-	fit_clip(r, h.y.len, &p);
-	for (size_t i = 0; i < h.n; i++) {
-		size_t k;
-		double *y = commit_at(&h, i, &k);
-
-		level[i] = stats_mean(y, k);
-		(void)stats_clip(y, k, p.lo, p.hi);
-	}
-	fit_bimodal(r, h.y.len, stats_median(level, h.n), &p);
-	pooled = fit_prior(&h, &p);
-	/* Noise-free history would clip every sample to its median and prove anything. */
-	if (!(pooled > 0)) {
-		*ret = (struct detect_profile){ 0 };
-		return 0;
-	}
-	fit_jitter(&h, pooled, &p);
-	fit_pair_rho(&h, &p);
-	residuals(&h, r);
-	stats_sort(r, h.y.len);
-	fit_lambdas(r, h.y.len, sizes, nsizes, seed, &p);
+	if (h.n < DETECT_HISTORY_MIN || !fit(&h, sizes, nsizes, seed, &p))
+		p = (struct detect_profile){ 0 };
 	*ret = p;
 	return 0;
 }

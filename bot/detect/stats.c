@@ -129,45 +129,89 @@ static void finish_test(struct stats_test *t)
 	t->p = t->t == 0 ? 1 : stats_t_two_sided(t->t, t->df);
 }
 
-void stats_welch(const double *a, size_t n, const double *b, size_t m, struct stats_test *ret)
+struct stats_sum stats_sum_of(const double *x, size_t n)
 {
-	double va = stats_var(a, n) / (double)n, vb = stats_var(b, m) / (double)m;
-	double parts = va * va / (double)(n - 1) + vb * vb / (double)(m - 1);
+	struct stats_sum s = { n, stats_mean(x, n), 0 };
 
-	ret->effect = stats_mean(b, m) - stats_mean(a, n);
+	for (size_t i = 0; i < n; i++)
+		s.ss += (x[i] - s.mean) * (x[i] - s.mean);
+	return s;
+}
+
+void stats_welch_sums(const struct stats_sum *a, const struct stats_sum *b, struct stats_test *ret)
+{
+	double n = (double)a->n, m = (double)b->n;
+	double va = a->ss / (n - 1) / n, vb = b->ss / (m - 1) / m;
+	double parts = va * va / (n - 1) + vb * vb / (m - 1);
+
+	ret->effect = b->mean - a->mean;
 	ret->se = sqrt(va + vb);
-	ret->df = parts > 0 ? (va + vb) * (va + vb) / parts : (double)(n + m - 2);
+	ret->df = parts > 0 ? (va + vb) * (va + vb) / parts : n + m - 2;
 	finish_test(ret);
 }
 
-void stats_moderated(const double *a, size_t n, const double *b, size_t m,
-		     const struct stats_prior *prior, struct stats_test *ret)
+void stats_welch(const double *a, size_t n, const double *b, size_t m, struct stats_test *ret)
 {
-	double d = (double)n + (double)m - 2, st;
-	double ss = (double)(n - 1) * stats_var(a, n) + (double)(m - 1) * stats_var(b, m);
+	struct stats_sum sa = stats_sum_of(a, n), sb = stats_sum_of(b, m);
 
+	stats_welch_sums(&sa, &sb, ret);
+}
+
+/* @ss on @d degrees of freedom, shrunk. */
+static double shrunk(const struct stats_prior *prior, double ss, double d)
+{
 	if (isinf(prior->d0))
-		st = prior->s0sq;
-	else
-		st = prior->d0 + d > 0 ? (prior->d0 * prior->s0sq + ss) / (prior->d0 + d) : 0;
-	ret->effect = stats_mean(b, m) - stats_mean(a, n);
-	ret->se = prior->lambda * sqrt(st * (1 / (double)n + 1 / (double)m) + 2 * prior->scsq);
+		return prior->s0sq;
+	return prior->d0 + d > 0 ? (prior->d0 * prior->s0sq + ss) / (prior->d0 + d) : 0;
+}
+
+void stats_moderated_sums(const struct stats_sum *a, const struct stats_sum *b,
+			  const struct stats_prior *prior, struct stats_test *ret)
+{
+	double n = (double)a->n, m = (double)b->n, d = n + m - 2;
+	double st = shrunk(prior, a->ss + b->ss, d);
+
+	ret->effect = b->mean - a->mean;
+	ret->se = prior->lambda * sqrt(st * (1 / n + 1 / m) + 2 * prior->scsq);
 	ret->df = prior->d0 + d;
 	if (prior->scsq > 0)
 		ret->df = fmin(ret->df, prior->history - 1);
 	finish_test(ret);
 }
 
-/*
- * P(U <= u) from the Gaussian binomial coefficient [n+m over n]: its q^k coefficient counts the
- * orders with U = k. Multiplying by (1 - q^(m+i)) and dividing by (1 - q^i) only looks down, so
- * the array can end at u; every intermediate value is an integer below 2^53 for n + m <= 50.
- */
-static double mwu_exact_tail(size_t n, size_t m, size_t u)
+void stats_moderated(const double *a, size_t n, const double *b, size_t m,
+		     const struct stats_prior *prior, struct stats_test *ret)
 {
-	_cleanup_(freep) double *c = xcalloc(u + 1, sizeof(*c));
-	double all = 1, sum = 0;
+	struct stats_sum sa = stats_sum_of(a, n), sb = stats_sum_of(b, m);
 
+	stats_moderated_sums(&sa, &sb, prior, ret);
+}
+
+void stats_moderated_paired(const struct stats_sum *d, const struct stats_prior *prior,
+			    struct stats_test *ret)
+{
+	double n = (double)d->n, st = shrunk(prior, d->ss, n - 1);
+
+	ret->effect = d->mean;
+	ret->se = prior->lambda * sqrt(st / n + 2 * prior->scsq);
+	ret->df = prior->d0 + n - 1;
+	if (prior->scsq > 0)
+		ret->df = fmin(ret->df, prior->history - 1);
+	finish_test(ret);
+}
+
+/*
+ * P(U <= u) for every u up to nm / 2, from the Gaussian binomial coefficient [n+m over n]: its
+ * q^k coefficient counts the orders with U = k. Multiplying by (1 - q^(m+i)) and dividing by
+ * (1 - q^i) only looks down, so the array can end there; every intermediate value is an integer
+ * below 2^53 for n + m <= 50.
+ */
+static void mwu_exact_tails(size_t n, size_t m, double *c)
+{
+	double all = 1, sum = 0;
+	size_t u = n * m / 2;
+
+	memset(c, 0, (u + 1) * sizeof(*c));
 	c[0] = 1;
 	for (size_t i = 1; i <= n; i++) {
 		for (size_t k = u + 1; k-- > m + i;)
@@ -176,9 +220,28 @@ static double mwu_exact_tail(size_t n, size_t m, size_t u)
 			c[k] += c[k - i];
 		all = all * (double)(m + i) / (double)i;
 	}
-	for (size_t k = 0; k <= u; k++)
+	for (size_t k = 0; k <= u; k++) {
 		sum += c[k];
-	return sum / all;
+		c[k] = fmin(1, 2 * (sum / all));
+	}
+}
+
+void stats_mwu_tails_done(struct stats_mwu_tails *t)
+{
+	free(t->p);
+	*t = (struct stats_mwu_tails){ 0 };
+}
+
+static double mwu_exact(struct stats_mwu_tails *t, size_t n, size_t m, size_t u)
+{
+	if (!t->p || t->n != n || t->m != m) {
+		stats_mwu_tails_done(t);
+		t->n = n;
+		t->m = m;
+		t->p = xcalloc(n * m / 2 + 1, sizeof(*t->p));
+		mwu_exact_tails(n, m, t->p);
+	}
+	return t->p[u];
 }
 
 /* U of b over a by merging two ascending arrays; sum of t^3 - t over groups of equal values. */
@@ -206,24 +269,53 @@ static double mwu_count(const double *a, size_t n, const double *b, size_t m, do
 	return u;
 }
 
-double stats_mwu(const double *a, size_t n, const double *b, size_t m, double *ret_u)
+/* The same where no two values are equal, as they mostly are not; -1 if some are. */
+static double mwu_count_distinct(const double *a, size_t n, const double *b, size_t m)
 {
-	_cleanup_(freep) double *sa = copy_sorted(a, n);
-	_cleanup_(freep) double *sb = copy_sorted(b, m);
-	double nm = (double)n * (double)m, tot = (double)(n + m), ties, u, var, z;
+	size_t i = 0, u = 0, equal = 0;
 
-	u = mwu_count(sa, n, sb, m, &ties);
+	for (size_t j = 1; j < n; j++)
+		equal += a[j] == a[j - 1];
+	for (size_t j = 0; j < m; j++) {
+		while (i < n && a[i] < b[j])
+			i++;
+		u += i;
+		equal += (i < n && a[i] == b[j]) || (j && b[j] == b[j - 1]);
+	}
+	return equal ? -1 : (double)u;
+}
+
+double stats_mwu_sorted(const double *a, size_t n, const double *b, size_t m,
+			struct stats_mwu_tails *tails, double *ret_u)
+{
+	struct stats_mwu_tails own = { 0 };
+	double nm = (double)n * (double)m, tot = (double)(n + m), ties = 0, u, var, z;
+
+	u = mwu_count_distinct(a, n, b, m);
+	if (u < 0)
+		u = mwu_count(a, n, b, m, &ties);
 	if (ret_u)
 		*ret_u = u;
 	if (!n || !m)
 		return 1;
-	if (ties == 0 && n + m <= 50)
-		return fmin(1, 2 * mwu_exact_tail(n, m, (size_t)fmin(u, nm - u)));
+	if (ties == 0 && n + m <= 50) {
+		z = mwu_exact(tails ? tails : &own, n, m, (size_t)fmin(u, nm - u));
+		stats_mwu_tails_done(&own);
+		return z;
+	}
 	var = nm / 12 * (tot + 1 - ties / (tot * (tot - 1)));
 	if (!(var > 0))
 		return 1;
 	z = fmax(0, fabs(u - nm / 2) - .5) / sqrt(var);
 	return fmin(1, 2 * gsl_cdf_ugaussian_Q(z));
+}
+
+double stats_mwu(const double *a, size_t n, const double *b, size_t m, double *ret_u)
+{
+	_cleanup_(freep) double *sa = copy_sorted(a, n);
+	_cleanup_(freep) double *sb = copy_sorted(b, m);
+
+	return stats_mwu_sorted(sa, n, sb, m, NULL, ret_u);
 }
 
 double stats_fisher(unsigned a, unsigned b, unsigned c, unsigned d)
@@ -361,7 +453,7 @@ void stats_prior_likely(const double *s2, const double *dof, size_t n, double *r
 	*ret_d0 = highest;
 	*ret_s0sq = s0sq;
 	for (double d0 = highest; d0 >= lowest; d0 /= M_SQRT2) {
-		double far = log(d0 / usual);
+		double far = log(d0 / usual) / 1.5;
 		double fit = likelihood(s2, dof, n, d0, &s0sq) - far * far / 2;
 
 		if (fit <= best)

@@ -11,8 +11,23 @@
 #include <math.h>
 #include <string.h>
 
+/* Units of which one was made next to one of the other side share noise: from so many pairs on,
+ * and if history shows so much of it. */
+enum {
+	MIN_PAIRS = 5
+};
+static const double MIN_PAIR_RHO = .3;
+
+/* What one call of detect_compare_many() uses again for every metric. */
+struct desk {
+	const struct rules *rules;
+	struct units_room room;
+	struct stats_mwu_tails tails;
+};
+
 /* One comparison on its way to a verdict. */
 struct work {
+	struct desk *desk;
 	const struct rules *rules;
 	const struct detect_profile *profile; /* NULL: no history, or not usable */
 	struct units_pair pair;
@@ -64,40 +79,177 @@ static double mode_p(const struct detect_profile *p, const double *a, size_t n, 
 	return fmin(1, 2 * fmin(p_share, p_shift));
 }
 
+/* A sample to be tested: the first @n units of a side, ascending. */
+struct part {
+	const double *sorted;
+	size_t n;
+	struct stats_sum sum;
+	double median;
+};
+
+static struct part whole_side(const struct units_side *s)
+{
+	return (struct part){ s->sorted, s->n, s->sum, s->median };
+}
+
+static struct part first_units(const struct units_side *s, size_t n, double *room)
+{
+	memcpy(room, s->y, n * sizeof(*room));
+	stats_sort(room, n);
+	return (struct part){ room, n, stats_sum_of(room, n), stats_quantile(room, n, .5) };
+}
+
 /*
- * Test the first @n and @m units. @ret_guard: an outlier among so few units that the answer has
- * to wait. With history the clipped copies are tested; ranks and modes need no clipping.
+ * Sum of the units, those beyond the profile's limits moved to them (or left out, with @drop).
+ * Return: how many are beyond.
  */
+static size_t clipped_sum(const struct part *s, const struct detect_profile *p, bool drop,
+			  struct stats_sum *ret)
+{
+	double lo = s->median + p->lo, hi = s->median + p->hi;
+	size_t from = 0, to = s->n, n;
+	double low, high, sum = 0, ss = 0;
+
+	while (from < to && s->sorted[from] < lo)
+		from++;
+	while (to > from && s->sorted[to - 1] > hi)
+		to--;
+	*ret = s->sum;
+	n = s->n - (to - from);
+	if (!n)
+		return 0;
+	low = drop ? 0 : (double)from;
+	high = drop ? 0 : (double)(s->n - to);
+	for (size_t i = from; i < to; i++)
+		sum += s->sorted[i] - s->median;
+	ret->n = drop ? to - from : s->n;
+	sum = (sum + low * p->lo + high * p->hi) / (double)ret->n;
+	for (size_t i = from; i < to; i++) {
+		double d = s->sorted[i] - s->median - sum;
+
+		ss += d * d;
+	}
+	ret->mean = s->median + sum;
+	ret->ss = ss + low * (p->lo - sum) * (p->lo - sum) + high * (p->hi - sum) * (p->hi - sum);
+	return n;
+}
+
+/*
+ * Is each unit of base next to one of head, made at the same moment as it were? Only worth asking
+ * when neighbours are known to share much of their noise.
+ */
+static bool in_pairs(const struct work *w, size_t n, size_t m)
+{
+	const double *a = w->pair.base.order, *b = w->pair.head.order;
+
+	if (!w->profile || w->profile->pair_rho <= MIN_PAIR_RHO || n != m || n < MIN_PAIRS || !a ||
+	    !b)
+		return false;
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (fmax(a[i], b[i]) >= fmin(a[i + 1], b[i + 1]))
+			return false;
+	}
+	return true;
+}
+
+/* The noise that a pair shares is not in its difference. */
+static void test_pairs(const struct work *w, size_t n, const struct stats_prior *prior,
+		       struct stats_test *ret)
+{
+	const struct detect_profile *p = w->profile;
+	double share = 2 * (1 - p->pair_rho), *d = w->desk->room.scratch;
+	struct stats_prior of_pairs = *prior;
+	struct stats_sum sum;
+
+	for (size_t i = 0; i < n; i++)
+		d[i] = w->pair.head.y[i] - w->pair.base.y[i];
+	(void)stats_clip(d, n, sqrt(share) * fmin(p->lo, -p->hi),
+			 sqrt(share) * fmax(p->hi, -p->lo));
+	stats_sort(d, n);
+	sum = stats_sum_of(d, n);
+	of_pairs.s0sq *= share;
+	stats_moderated_paired(&sum, &of_pairs, ret);
+}
+
+/*
+ * Test with history. @ret_guard: an outlier among so few units that the answer may rest on it; it
+ * counts only if it is as sure without.
+ */
+static void test_with_history(const struct work *w, const struct part *a, const struct part *b,
+			      struct stats_test *ret, bool *ret_guard)
+{
+	const struct detect_profile *p = w->profile;
+	struct stats_prior prior = { p->d0, p->s0sq, p->scsq,
+				     detect_profile_lambda(p, a->n < b->n ? a->n : b->n),
+				     p->history };
+	struct stats_sum sa, sb;
+	struct stats_test without;
+
+	*ret_guard = clipped_sum(a, p, false, &sa) + clipped_sum(b, p, false, &sb) > 0;
+	stats_moderated_sums(&sa, &sb, &prior, ret);
+	*ret_guard = *ret_guard && (a->n == MIN_UNITS || b->n == MIN_UNITS);
+	if (!*ret_guard)
+		return;
+	(void)clipped_sum(a, p, true, &sa);
+	(void)clipped_sum(b, p, true, &sb);
+	if (sa.n < 2 || sb.n < 2) {
+		ret->p = 1;
+		return;
+	}
+	stats_moderated_sums(&sa, &sb, &prior, &without);
+	ret->p = without.effect * ret->effect > 0 ? fmax(ret->p, without.p) : 1;
+}
+
+/* Test the first @n and @m units. Ranks and modes need no clipping. */
 static void test_first(const struct work *w, size_t n, size_t m, struct stats_test *ret,
 		       bool *ret_guard)
 {
-	const double *a = w->pair.base.y, *b = w->pair.head.y;
+	const struct units_side *base = &w->pair.base, *head = &w->pair.head;
 	const struct detect_profile *p = w->profile;
+	double *room = w->desk->room.scratch;
+	struct part a, b;
 
 	*ret_guard = false;
-	if (p) {
-		struct stats_prior prior = { p->d0, p->s0sq, p->scsq,
-					     detect_profile_lambda(p, n < m ? n : m), p->history };
-		_cleanup_(freep) double *c = xcalloc(n + m, sizeof(*c));
-		size_t moved;
+	if (in_pairs(w, n, m)) {
+		struct stats_prior prior = { p->d0, p->s0sq, p->scsq, detect_profile_lambda(p, n),
+					     p->history };
 
-		memcpy(c, a, n * sizeof(*c));
-		memcpy(c + n, b, m * sizeof(*c));
-		moved = stats_clip(c, n, p->lo, p->hi) + stats_clip(c + n, m, p->lo, p->hi);
-		*ret_guard = moved && (n == MIN_UNITS || m == MIN_UNITS);
-		stats_moderated(c, n, c + n, m, &prior, ret);
-	} else {
-		stats_welch(a, n, b, m, ret);
+		test_pairs(w, n, &prior, ret);
+		return;
 	}
+	a = n == base->n ? whole_side(base) : first_units(base, n, room);
+	b = m == head->n ? whole_side(head) : first_units(head, m, room + n);
+	if (p)
+		test_with_history(w, &a, &b, ret, ret_guard);
+	else
+		stats_welch_sums(&a.sum, &b.sum, ret);
 	if (n >= DETECT_VERDICT_LOOK && m >= DETECT_VERDICT_LOOK)
-		ret->p = stats_cauchy(ret->p, stats_mwu(a, n, b, m, NULL));
+		ret->p = stats_cauchy(
+			ret->p, stats_mwu_sorted(a.sorted, n, b.sorted, m, &w->desk->tails, NULL));
 	if (p && p->bimodal)
-		ret->p = fmin(1, 2 * fmin(ret->p, mode_p(p, a, n, b, m)));
+		ret->p = fmin(1, 2 * fmin(ret->p, mode_p(p, base->y, n, head->y, m)));
 }
 
 static bool crosses(const struct work *w, const struct stats_test *t)
 {
 	return t->p <= w->rules->alpha && fabs(as_ratio(w, t->effect)) >= w->min_effect;
+}
+
+/*
+ * Half of the interval. Ranks and modes can be sure of a change where the means alone are not:
+ * the interval of the test that was made is then the one that just leaves out zero at p.
+ */
+static double half_interval(const struct work *w, const struct stats_test *t)
+{
+	double level = w->r->level, crit, half;
+
+	if (!(t->se > 0))
+		return 0;
+	crit = stats_t_upper((1 - level) / 2, t->df);
+	half = t->se * crit;
+	if (t->p <= 1 - level && half >= fabs(t->effect))
+		half = fabs(t->effect) * crit / stats_t_upper(t->p / 2, t->df) * (1 - 1e-9);
+	return half;
 }
 
 static void fill_effect(const struct work *w, const struct stats_test *t, double half)
@@ -124,11 +276,10 @@ static void fill_effect(const struct work *w, const struct stats_test *t, double
 	}
 }
 
+/* Change that is found 4 times in 5, on the test's scale. */
 static double mde_of(const struct work *w, double se, double df)
 {
-	double t = stats_t_upper(w->rules->alpha / 2, df) + stats_t_upper(.2, df);
-
-	return fabs(as_ratio(w, t * se));
+	return se * (stats_t_upper(w->rules->alpha / 2, df) + stats_t_upper(.2, df));
 }
 
 /* Smallest look whose detectable change is below the target, with the noise seen now. */
@@ -137,9 +288,11 @@ static int units_needed(const struct work *w, const struct stats_test *t, size_t
 	const struct detect_profile *p = w->profile;
 	double lambda = p ? detect_profile_lambda(p, n < m ? n : m) : 1;
 	double jitter = p ? 2 * p->scsq : 0;
+	double target = w->rules->o->target_effect;
 	double unit =
 		(t->se * t->se / (lambda * lambda) - jitter) / (1 / (double)n + 1 / (double)m);
 
+	target = w->pair.ln ? log1p(target) : target * w->ref;
 	for (size_t i = 0; i < w->rules->nlooks; i++) {
 		int size = w->rules->looks[i];
 		double df = 2. * size - 2 + (p ? p->d0 : 0);
@@ -148,8 +301,7 @@ static int units_needed(const struct work *w, const struct stats_test *t, size_t
 
 		if (p && p->scsq > 0)
 			df = fmin(df, p->history - 1);
-		if ((size_t)size >= least_units(w) &&
-		    mde_of(w, se, df) <= w->rules->o->target_effect)
+		if ((size_t)size >= least_units(w) && mde_of(w, se, df) <= target)
 			return size;
 	}
 	return 0;
@@ -215,7 +367,7 @@ static bool confirmed(struct work *w, int now, const struct stats_test *t)
 		if (n < least_units(w))
 			continue;
 		test_first(w, n, n, &early, &guard);
-		if (guard || !crosses(w, &early))
+		if (!crosses(w, &early))
 			continue;
 		r->candidate_look = ru->looks[i];
 		fresh = stats_mean(w->pair.head.y + n, w->pair.head.n - n) -
@@ -247,16 +399,16 @@ static void judge_tested(struct work *w)
 		r->notes |= DETECT_NOTE_BLIND;
 		return;
 	}
-	fill_effect(w, &t, t.se > 0 ? t.se * stats_t_upper((1 - r->level) / 2, t.df) : 0);
+	fill_effect(w, &t, half_interval(w, &t));
 	r->p = t.p;
 	r->q = fmin(1, t.p * (single || now < 0 ? 1 : ru->factor[now]));
 	r->t = t.t;
 	r->df = t.df;
-	r->mde = mde_of(w, t.se, t.df);
+	r->mde = fabs(as_ratio(w, mde_of(w, t.se, t.df)));
 	r->units_needed = units_needed(w, &t, n, m);
 	r->look = single ? (int)pair_units(w) : ru->looks[now];
 	r->more_units = single ? 0 : detect_rules_next_look(ru, w->profile, (int)pair_units(w));
-	if (guard) {
+	if (guard && !crosses(w, &t)) {
 		r->notes |= DETECT_NOTE_CLIPPED;
 		return;
 	}
@@ -313,22 +465,29 @@ static void note_basics(struct work *w)
 static void load_pair(struct work *w, const struct detect_metric *m)
 {
 	const struct detect_profile *p = m->profile && m->profile->have ? m->profile : NULL;
-	bool raw = p && !p->ln_scale;
 
-	units_pair_init(&w->pair, m->base, m->nbase, m->head, m->nhead, raw, raw);
+	units_pair_init(&w->pair, &w->desk->room, m->base, m->nbase, m->head, m->nhead, p);
 	w->profile = p;
 	if (p && p->ln_scale && !w->pair.ln) {
 		w->profile = NULL;
 		w->r->notes |= DETECT_NOTE_OTHER_SCALE;
 	}
-	w->ref = fmax(fabs(stats_mean(w->pair.base.y, w->pair.base.n)),
-		      fabs(stats_mean(w->pair.head.y, w->pair.head.n)));
+	w->ref = fmax(fabs(w->pair.base.sum.mean), fabs(w->pair.head.sum.mean));
+}
+
+/* All runs of a side equal the others of it; where history has noise, only if nothing changed. */
+static bool is_deterministic(const struct work *w)
+{
+	const struct units_side *a = &w->pair.base, *b = &w->pair.head;
+
+	return a->constant && b->constant && (!w->profile || a->value == b->value);
 }
 
 /* Everything but what needs the q of the other metrics. */
-static void judge(const struct rules *ru, const struct detect_metric *m, struct detect_result *r)
+static void judge(struct desk *desk, const struct detect_metric *m, struct detect_result *r)
 {
-	struct work w = { .rules = ru, .better = m->better, .r = r };
+	const struct rules *ru = desk->rules;
+	struct work w = { .desk = desk, .rules = ru, .better = m->better, .r = r };
 	struct stats_test t = { 0 };
 	size_t least, have;
 
@@ -356,19 +515,17 @@ static void judge(const struct rules *ru, const struct detect_metric *m, struct 
 	least = least_units(&w);
 	r->more_units = detect_rules_next_look(ru, w.profile, (int)have);
 	if (have) {
-		t.effect = stats_mean(w.pair.head.y, w.pair.head.n) -
-			   stats_mean(w.pair.base.y, w.pair.base.n);
+		t.effect = w.pair.head.sum.mean - w.pair.base.sum.mean;
 		fill_effect(&w, &t, NO_VALUE);
 	}
 	if (w.pair.base.one_boot || w.pair.head.one_boot)
 		r->notes |= DETECT_NOTE_ONE_BOOT;
-	else if (have >= MIN_UNITS && w.pair.base.constant && w.pair.head.constant)
+	else if (have >= MIN_UNITS && is_deterministic(&w))
 		judge_constant(&w);
 	else if (have < least || (!ru->o->single_look && detect_rules_look_index(ru, have) < 0))
 		r->notes |= have ? DETECT_NOTE_FEW : 0;
 	else
 		judge_tested(&w);
-	units_pair_done(&w.pair);
 }
 
 /* A change needs its q and an interval without zero; a monitor asks for runs only when sure. */
@@ -405,16 +562,19 @@ int detect_compare_many(const struct detect_metric *metrics, size_t n,
 	_cleanup_(freep) double *q = xcalloc(n ? n : 1, 2 * sizeof(*q));
 	double *headline = q, *monitor = q + n;
 	struct rules ru;
+	struct desk desk = { .rules = &ru };
 	int r = detect_options_check(options, e);
 
 	if (r < 0)
 		return r;
 	detect_rules_init(&ru, options);
 	for (size_t i = 0; i < n; i++) {
-		judge(&ru, &metrics[i], &ret[i]);
+		judge(&desk, &metrics[i], &ret[i]);
 		headline[i] = metrics[i].headline ? ret[i].q : NO_VALUE;
 		monitor[i] = metrics[i].headline ? NO_VALUE : ret[i].q;
 	}
+	units_room_done(&desk.room);
+	stats_mwu_tails_done(&desk.tails);
 	stats_bh(headline, n, headline);
 	stats_bh(monitor, n, monitor);
 	for (size_t i = 0; i < n; i++)

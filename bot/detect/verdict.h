@@ -43,7 +43,8 @@ const char *detect_verdict_name(enum detect_verdict v);
 enum {
 	DETECT_LOOKS_MAX = 16,
 	DETECT_LOOK_LIMIT = 1000,
-	DETECT_VERDICT_LOOK = 8
+	DETECT_VERDICT_LOOK = 8,
+	DETECT_MODES_MAX = 3
 };
 
 /**
@@ -111,8 +112,9 @@ enum detect_note {
  * @boots: different boots; @units: what the test counts: boots if there are 2, else runs.
  * @center: mean (geometric on the ln scale) of the units; NaN without any.
  * @sd: standard deviation of a unit, in the metric's unit; NaN with fewer than 2 units.
- * @modes, @nmodes: with 30 units or more, the two modes where there are two: share of the units
- *	and center of each, the lower one first; else @nmodes is 0.
+ * @modes, @nmodes: where the units fall into two or three groups: share of the units and center
+ *	of each, the lowest first; else @nmodes is 0. Seen with 8 units or more; where history has
+ *	two modes, with any number, and 1 says that all units of this side are in one of them.
  */
 struct detect_side {
 	int runs;
@@ -124,7 +126,7 @@ struct detect_side {
 	struct {
 		double share;
 		double center;
-	} modes[2];
+	} modes[DETECT_MODES_MAX];
 	int nmodes;
 };
 

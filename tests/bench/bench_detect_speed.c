@@ -10,7 +10,7 @@
 
 enum {
 	METRICS = 3000,
-	ROUNDS = 5
+	ROUNDS = 40
 };
 
 static double now(void)
