@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How often a bisection is right and what it costs, in a made-up lab with the noise of the published
+ * table: on lines and on histories with merges, with a step and without, beside plain bisection.
+ *
+ * usage: test_bench_bisect [TRIALS [ROW]]: trials of each row (200), only rows whose name has ROW.
+ */
+#include "bisect/bisect.h"
+#include "bisect/sim.h"
+#include "bot/base/clock.h"
+#include "tests/test.h"
+#include "tests/unit/bisect/history.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/*
+ * @right: least share of the named that are right; @named: least share that is named; @ratio: most
+ * minutes as a multiple of the bound; @most: most minutes; 0: no target.
+ */
+struct row {
+	const char *name;
+	size_t n;
+	uint64_t history; /* seed of a history with merges; 0: a line */
+	double step;
+	int plain;
+	int machines;
+	double skip;
+	bool no_step;
+	double trials; /* share of the usual number */
+	double right;
+	double named;
+	double ratio;
+	double most;
+};
+
+static const struct row rows[] = {
+	{ "line/16 d=2", 16, 0, 2, .right = 0.99 },
+	{ "line/128 d=2", 128, 0, 2, .right = 0.99 },
+	{ "line/1024 d=1", 1024, 0, 1, .trials = 0.1, .right = 0.99 },
+	{ "line/1024 d=2", 1024, 0, 2, .right = 0.99, .ratio = 1.8 },
+	{ "line/1024 d=3", 1024, 0, 3, .right = 0.99 },
+	{ "line/1024 d=5", 1024, 0, 5, .right = 0.995, .ratio = 1.32 },
+	{ "line/1024 d=10", 1024, 0, 10, .right = 0.999, .ratio = 1.27 },
+	{ "line/20000 d=2", 20000, 0, 2, .trials = 0.1, .right = 0.99 },
+	{ "line/20000 d=5", 20000, 0, 5, .trials = 0.2, .right = 0.995, .ratio = 1.25 },
+	{ "merges/1024 d=2", 1024, 1, 2, .right = 0.99, .ratio = 1.89 },
+	{ "merges/1024 d=5", 1024, 2, 5, .right = 0.995, .ratio = 1.39 },
+	{ "merges/734 d=2", 734, 3, 2, .trials = 0.5, .right = 0.99, .ratio = 1.89 },
+	{ "merges/734 d=5", 734, 4, 5, .right = 0.995, .ratio = 1.39 },
+	{ "merges/18185 d=2", 18185, 5, 2, .trials = 0.1, .right = 0.99, .ratio = 1.89 },
+	{ "merges/18185 d=5", 18185, 6, 5, .trials = 0.1, .right = 0.995, .ratio = 1.39 },
+	{ "plain:3 d=2", 1024, 0, 2, .plain = 3 },
+	{ "plain:10 d=2", 1024, 0, 2, .plain = 10 },
+	{ "plain:3 d=5", 1024, 0, 5, .plain = 3 },
+	{ "plain:10 d=5", 1024, 0, 5, .plain = 10 },
+	{ "plain:3 merges d=2", 1024, 1, 2, .plain = 3 },
+	{ "plain:10 merges d=2", 1024, 1, 2, .plain = 10 },
+	{ "machines:4 d=2", 1024, 0, 2, .machines = 4, .trials = 0.5, .right = 0.99 },
+	{ "machines:4 d=5", 1024, 0, 5, .machines = 4, .trials = 0.5, .right = 0.995 },
+	{ "machines:4 merges d=2", 1024, 1, 2, .machines = 4, .trials = 0.5, .right = 0.99 },
+	{ "no step d=2", 1024, 0, 2, .no_step = true, .named = 0.98, .most = 150 },
+	{ "no step d=5", 1024, 0, 5, .no_step = true, .named = 0.98, .most = 150 },
+	{ "no step merges d=2", 1024, 1, 2, .no_step = true, .named = 0.98, .most = 150 },
+	{ "skip 10% d=2", 1024, 0, 2, .skip = 0.1, .right = 0.99 },
+	{ "skip 10% d=5", 1024, 0, 5, .skip = 0.1, .right = 0.99 },
+	{ "skip 10% merges d=2", 1024, 1, 2, .skip = 0.1, .trials = 0.5, .right = 0.99 },
+};
+
+static int trials_wanted = 200;
+static const char *only = "";
+
+static void make_graph(struct bisect_graph *g, size_t n, uint64_t history)
+{
+	struct err e = { 0 };
+
+	if (history) {
+		history_make(g, n, history);
+		return;
+	}
+	assert_ok(bisect_graph_add_line(g, n, &e), &e);
+	assert_ok(bisect_graph_prepare(g, &e), &e);
+}
+
+static struct bisect_sim sim_of(const struct row *row)
+{
+	struct bisect_sim sim = {
+		.model = BISECT_PARAMS_DEFAULT,
+		.outliers = 0.03,
+		.skip = row->skip,
+		.machines = row->machines ? row->machines : 1,
+		.trials = (int)fmax(10, trials_wanted * (row->trials > 0 ? row->trials : 1)),
+		.seed = 1,
+		.strategy = row->plain ? BISECT_PLAIN : BISECT_OURS,
+		.plain_boots = row->plain,
+		.culprit = row->no_step ? BISECT_SIM_NONE : BISECT_SIM_ANY,
+	};
+
+	sim.model.sigma = 1;
+	sim.model.boot_sd = 0.3;
+	sim.model.commit_sd = 0.15;
+	sim.model.step = row->step;
+	return sim;
+}
+
+/* Within three standard errors of the target? Few trials cannot show more. */
+static bool share_reached(double got, double want, int n)
+{
+	return n == 0 || got >= want - 3 * sqrt(want * (1 - want) / n);
+}
+
+static bool judge(const struct row *row, const struct bisect_sim_result *r, double bound)
+{
+	double named = row->no_step ? r->none : r->named;
+	/* The set that holds an untestable culprit is the right answer too. */
+	double right = r->right + r->sets_right;
+	int answers = r->named + r->sets;
+
+	return (row->right == 0 || share_reached(right / fmax(1, answers), row->right, answers)) &&
+	       (row->named == 0 || share_reached(named / r->trials, row->named, r->trials)) &&
+	       (row->ratio == 0 || r->mean <= row->ratio * bound) &&
+	       (row->most == 0 || r->mean <= row->most);
+}
+
+static bool run_row(const struct row *row)
+{
+	struct bisect_graph g = { 0 };
+	struct bisect_sim sim = sim_of(row);
+	struct bisect_sim_result r;
+	struct err e = { 0 };
+	double bound;
+	usec_t start;
+	bool ok;
+
+	make_graph(&g, row->n, row->history);
+	start = clock_boottime();
+	assert_ok(bisect_simulate(&g, &sim, &r, &e), &e);
+	bound = bisect_bound_minutes(row->n, &sim.model);
+	ok = judge(row, &r, bound);
+	(void)printf("bench: %-22s %4d trials  right %.4f of %.3f named, said %.4f, none %.3f, set %.3f "
+		     "(%.3f right)  %4.0f min (median %.0f, p90 %.0f) %.3f x bound  wall %4.0f  builds "
+		     "%.1f boots %.1f runs %.1f  %.1f s%s\n",
+		     row->name, r.trials, r.named ? (double)r.right / r.named : 0,
+		     (double)r.named / r.trials, r.confidence, (double)r.none / r.trials,
+		     (double)r.sets / r.trials, (double)r.sets_right / r.trials, r.mean, r.median,
+		     r.p90, r.mean / bound, r.wall, r.builds, r.boots, r.runs,
+		     (double)(clock_boottime() - start) / 1e6, ok ? "" : "  MISSED");
+	(void)fflush(stdout);
+	bisect_graph_done(&g);
+	return ok;
+}
+
+static void table_of_strategies(void **state)
+{
+	int missed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strstr(rows[i].name, only))
+			missed += !run_row(&rows[i]);
+	assert_int_equal(missed, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(table_of_strategies) };
+
+	if (argc > 1)
+		trials_wanted = atoi(argv[1]);
+	if (argc > 2)
+		only = argv[2];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
