@@ -151,7 +151,7 @@ int bisect_set_pending(struct bisect_state *s, int commit, int boots, struct err
 enum bisect_action {
 	BISECT_MEASURE,	    /* measure @commit: @boots new boots with @runs runs on each */
 	BISECT_DONE,	    /* @commit is the first bad one, with @probability */
-	BISECT_NONE,	    /* the ends do not differ today */
+	BISECT_NONE,	    /* the ends do not differ today (see also reverted) */
 	BISECT_SET,	    /* no single commit can be named: @set holds 95 % */
 	BISECT_WAIT,	    /* nothing to start before a pending boot has answered */
 	BISECT_ENDS_BROKEN, /* the end @commit is skipped, so nothing can be searched */
@@ -177,7 +177,12 @@ enum bisect_phase {
  * @entropy_bits: what is still to be learned.
  * @merge: the culprit is a merge whose parents were measured good.
  * @exhausted: with BISECT_SET: the run budget is spent (else: the rest cannot be tested).
- * @set, @n_set: with BISECT_SET: commits by falling posterior; owned.
+ * @set, @set_p, @n_set: with BISECT_SET: commits by falling posterior, and that; owned.
+ * @second: the range has a second step, and this commit brought it, with @second_probability (which
+ *          may be below the wanted one); else BISECT_NO_COMMIT. With BISECT_DONE @commit is the
+ *          larger of both. With BISECT_NONE and @reverted, @commit brought the step and @second
+ *          took it away again.
+ * @size, @second_size: of the steps in units of y, where there are two.
  */
 struct bisect_step {
 	enum bisect_action action;
@@ -195,7 +200,13 @@ struct bisect_step {
 	bool merge;
 	bool exhausted;
 	int *set;
+	double *set_p;
 	size_t n_set;
+	int second;
+	double second_probability;
+	double size;
+	double second_size;
+	bool reverted;
 };
 
 void bisect_step_done(struct bisect_step *step);

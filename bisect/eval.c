@@ -308,40 +308,77 @@ struct bisect_eval *bisect_eval_get(struct bisect_state *s)
 	return v;
 }
 
-static bool prior_is_flat(const struct bisect_state *s)
+/* Different weights within one class are told apart up to that many, and rounded beyond. */
+#define PLANES_MOST 4
+
+/*
+ * The weights of one class as few values, with a mask of commits for each: then a sum over
+ * ancestors is a count of bits.
+ */
+struct planes {
+	double value[PLANES_MOST];
+	uint64_t *mask[PLANES_MOST];
+	size_t n;
+	size_t first, last; /* words with any bit */
+};
+
+/* The plane whose value is nearest; a new one while there is room. */
+static size_t plane_of(struct planes *pl, double p)
 {
-	for (size_t c = 1; c < s->graph->n; c++)
-		if (s->prior[c] != s->prior[0])
-			return false;
-	return true;
+	size_t best = 0;
+
+	for (size_t i = 0; i < pl->n; i++) {
+		if (pl->value[i] == p)
+			return i;
+		if (fabs(pl->value[i] - p) < fabs(pl->value[best] - p))
+			best = i;
+	}
+	if (pl->n == PLANES_MOST)
+		return best;
+	pl->value[pl->n] = p;
+	return pl->n++;
 }
 
-static void p_bad_by_class(const struct bisect_state *s, const struct bisect_eval *v,
-			   const double *p, double *ret)
+static void planes_fill(struct planes *pl, const struct bisect_state *s,
+			const struct bisect_eval *v, size_t class, const double *p)
 {
-	const struct bisect_graph *g = s->graph;
-	_cleanup_(freep) uint64_t *mask = xcalloc(g->words, sizeof(*mask));
+	double sum[PLANES_MOST] = { 0 };
+	double n[PLANES_MOST] = { 0 };
 
-	for (size_t k = 0; k < v->n_classes; k++) {
-		size_t first = v->classes[k].member / 64;
-		size_t last = first;
+	for (size_t i = 0; i < PLANES_MOST; i++)
+		memset(pl->mask[i], 0, s->graph->words * sizeof(uint64_t));
+	pl->n = 0;
+	pl->first = v->classes[class].member / 64;
+	pl->last = pl->first;
+	for (size_t c = v->classes[class].member; c < s->graph->n; c++) {
+		size_t i;
 
-		if (v->classes[k].mass < 1e-7)
+		if (v->class_of[c] != class || p[c] <= 0)
 			continue;
-		memset(mask, 0, g->words * sizeof(*mask));
-		for (size_t c = 0; c < g->n; c++)
-			if (v->class_of[c] == k && p[c] > 0) {
-				mask[c / 64] |= UINT64_C(1) << (c % 64);
-				last = c / 64;
-			}
-		/* A class is a stretch of history: most words of a row have nothing to do with it. */
-		for (size_t x = v->classes[k].member; x < g->n; x++) {
-			const uint64_t *row = g->bits + x * g->words;
+		i = plane_of(pl, p[c]);
+		pl->mask[i][c / 64] |= UINT64_C(1) << (c % 64);
+		pl->last = c / 64;
+		sum[i] += p[c];
+		n[i]++;
+	}
+	for (size_t i = 0; i < pl->n; i++)
+		pl->value[i] = sum[i] / n[i];
+}
+
+static void planes_add(const struct planes *pl, const struct bisect_graph *g, size_t from,
+		       double *ret)
+{
+	/* A class is a stretch of history: most words of a row have nothing to do with it. */
+	for (size_t x = from; x < g->n; x++) {
+		const uint64_t *row = g->bits + x * g->words;
+		size_t last = pl->last < x / 64 ? pl->last : x / 64;
+
+		for (size_t i = 0; i < pl->n; i++) {
 			size_t n = 0;
 
-			for (size_t w = first; w <= last && w <= x / 64; w++)
-				n += bisect_popcount(row[w] & mask[w]);
-			ret[x] += (double)n * v->p[v->classes[k].member];
+			for (size_t w = pl->first; w <= last; w++)
+				n += bisect_popcount(row[w] & pl->mask[i][w]);
+			ret[x] += (double)n * pl->value[i];
 		}
 	}
 }
@@ -350,22 +387,29 @@ void bisect_eval_p_bad_all(const struct bisect_state *s, const struct bisect_eva
 			   const double *p, double *ret)
 {
 	const struct bisect_graph *g = s->graph;
+	_cleanup_(freep) double *mass = xcalloc(v->n_classes, sizeof(*mass));
+	struct planes pl = { 0 };
 	double sum = 0;
 
 	memset(ret, 0, g->n * sizeof(*ret));
-	if (g->line) {
-		for (size_t x = 0; x < g->n; x++)
-			ret[x] = sum += p[x];
-		return;
+	for (size_t x = 0; x < g->n; x++) {
+		mass[v->class_of[x]] += p[x];
+		sum += p[x];
+		if (g->line)
+			ret[x] = sum;
 	}
-	if (prior_is_flat(s)) {
-		p_bad_by_class(s, v, p, ret);
+	if (g->line)
 		return;
+	for (size_t i = 0; i < PLANES_MOST; i++)
+		pl.mask[i] = xcalloc(g->words, sizeof(uint64_t));
+	for (size_t k = 0; k < v->n_classes; k++) {
+		if (mass[k] < 1e-7 * sum)
+			continue;
+		planes_fill(&pl, s, v, k, p);
+		planes_add(&pl, g, v->classes[k].member, ret);
 	}
-	for (size_t c = 0; c < g->n; c++)
-		for (size_t x = c; x < g->n && p[c] > 1e-7; x++)
-			if (bisect_graph_contains(g, x, c))
-				ret[x] += p[c];
+	for (size_t i = 0; i < PLANES_MOST; i++)
+		free(pl.mask[i]);
 }
 
 void bisect_posterior(struct bisect_state *s, double *p, double *p_none)

@@ -103,8 +103,9 @@ void bisect_grid_spread(const struct bisect_state *s, const struct bisect_eval *
 
 /**
  * bisect_eval_p_bad_all() - probability of each commit to be on the bad side.
- * @p: the posterior of @v, some values of which may be replaced by 0.
- * @ret: graph->n values.
+ * @p: weight of each commit, the posterior of @v or any other.
+ * @ret: graph->n values: sums over ancestors. With merges, and with more than four different weights
+ *       in one class, rounded: good enough to choose by.
  */
 void bisect_eval_p_bad_all(const struct bisect_state *s, const struct bisect_eval *v,
 			   const double *p, double *ret);

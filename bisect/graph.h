@@ -11,6 +11,9 @@ struct err;
 /** BISECT_GOOD_END - stands for the good end wherever a commit index is asked for. */
 #define BISECT_GOOD_END (-1)
 
+/** BISECT_NO_COMMIT - no commit at all. */
+#define BISECT_NO_COMMIT (-2)
+
 /** BISECT_MAX_COMMITS - largest range; its ancestor rows take 50 MB. */
 #define BISECT_MAX_COMMITS 20000
 

@@ -20,6 +20,7 @@ struct lab {
 	const struct bisect_sim *sim;
 	gsl_rng *rng;
 	int culprit;
+	int second;	      /* BISECT_NO_COMMIT: there is one step only */
 	double *build_effect; /* per commit, the good end last; NAN until built */
 	bool *broken;
 	int boot;
@@ -35,11 +36,30 @@ struct answer {
 	int commit;
 	double probability;
 	bool in_set;
+	int second;
+	double second_probability;
 };
 
 static size_t lab_slot(const struct lab *lab, int commit)
 {
 	return commit == BISECT_GOOD_END ? lab->g->n : (size_t)commit;
+}
+
+/* Any other commit; one that reverts must come after. */
+static void draw_second(struct lab *lab)
+{
+	const size_t n = lab->g->n;
+
+	while (n > 1 && lab->second == BISECT_NO_COMMIT) {
+		size_t c = gsl_rng_uniform_int(lab->rng, n);
+
+		if (lab->culprit == (int)n - 1)
+			lab->culprit = (int)gsl_rng_uniform_int(lab->rng, n);
+		else if ((int)c != lab->culprit &&
+			 (lab->sim->second > 0 ||
+			  bisect_graph_contains(lab->g, c, (size_t)lab->culprit)))
+			lab->second = (int)c;
+	}
 }
 
 /* A new lab for each trial, of the same memory. */
@@ -52,11 +72,14 @@ static void lab_reset(struct lab *lab)
 	lab->culprit = lab->sim->culprit;
 	if (lab->culprit == BISECT_SIM_ANY)
 		lab->culprit = (int)gsl_rng_uniform_int(lab->rng, n);
+	lab->second = BISECT_NO_COMMIT;
+	if (lab->sim->second != 0 && lab->culprit >= 0)
+		draw_second(lab);
 	for (size_t c = 0; c <= n; c++)
 		lab->build_effect[c] = (double)NAN;
 	for (size_t c = 0; c < n; c++)
 		lab->broken[c] = gsl_rng_uniform(lab->rng) < lab->sim->skip && c + 1 < n &&
-				 (int)c != lab->culprit;
+				 (int)c != lab->culprit && (int)c != lab->second;
 }
 
 static bool lab_is_broken(const struct lab *lab, int commit)
@@ -68,12 +91,17 @@ static double lab_level(struct lab *lab, int commit)
 {
 	const struct bisect_params *p = &lab->sim->model;
 	size_t at = lab_slot(lab, commit);
-	bool bad = lab->culprit >= 0 && commit != BISECT_GOOD_END &&
-		   bisect_graph_contains(lab->g, (size_t)commit, (size_t)lab->culprit);
+	double share = 0;
 
+	if (commit != BISECT_GOOD_END && lab->culprit >= 0 &&
+	    bisect_graph_contains(lab->g, (size_t)commit, (size_t)lab->culprit))
+		share += lab->second >= 0 && lab->sim->second > 0 ? 1 - lab->sim->second : 1;
+	if (commit != BISECT_GOOD_END && lab->second >= 0 &&
+	    bisect_graph_contains(lab->g, (size_t)commit, (size_t)lab->second))
+		share += lab->sim->second;
 	if (isnan(lab->build_effect[at]))
 		lab->build_effect[at] = gsl_ran_gaussian(lab->rng, p->commit_sd);
-	return lab->build_effect[at] + (bad ? p->step : 0);
+	return lab->build_effect[at] + share * p->step;
 }
 
 /* One boot with @n runs into @y. */
@@ -162,7 +190,9 @@ static void take_answer(const struct lab *lab, const struct bisect_step *step, s
 {
 	*ret = (struct answer){ .action = step->action,
 				.commit = step->commit,
-				.probability = step->probability };
+				.probability = step->probability,
+				.second = step->second,
+				.second_probability = step->second_probability };
 	for (size_t i = 0; i < step->n_set; i++)
 		ret->in_set |= step->set[i] == lab->culprit;
 }
@@ -275,7 +305,9 @@ static int search_plain(struct lab *lab, struct bisect_state *s, struct answer *
 				left--;
 			}
 	}
-	*ret = (struct answer){ .action = left == 1 ? BISECT_DONE : BISECT_SET, .probability = 1 };
+	*ret = (struct answer){ .action = left == 1 ? BISECT_DONE : BISECT_SET,
+				.probability = 1,
+				.second = BISECT_NO_COMMIT };
 	for (size_t c = 0; c < n; c++)
 		if (possible[c]) {
 			ret->commit = (int)c;
@@ -297,6 +329,11 @@ static bool is_parent(const struct bisect_graph *g, int parent, int child)
 
 static void count_answer(struct bisect_sim_result *r, const struct lab *lab, const struct answer *a)
 {
+	if (a->second >= 0 && a->second_probability >= lab->sim->model.confidence) {
+		r->two++;
+		r->two_right += (a->commit == lab->culprit && a->second == lab->second) ||
+				(a->commit == lab->second && a->second == lab->culprit);
+	}
 	r->none += a->action == BISECT_NONE;
 	r->sets += a->action == BISECT_SET;
 	r->sets_right += a->action == BISECT_SET && a->in_set;
@@ -386,6 +423,9 @@ static int check_sim(const struct bisect_graph *g, const struct bisect_sim *sim,
 			       sim->plain_boots);
 	if (sim->culprit < BISECT_SIM_NONE || sim->culprit >= (int)g->n)
 		return err_set(e, ERR_INVAL, "culprit %d is not in the range", sim->culprit);
+	if (!(sim->second >= 0 && sim->second < 1) && sim->second != -1)
+		return err_set(e, ERR_INVAL, "share of the second step is %g, must be 0 to 1 or -1",
+			       sim->second);
 	return 0;
 }
 

@@ -20,6 +20,8 @@ enum bisect_strategy {
  * @trials: 1 … 1,000,000.
  * @strategy, @plain_boots: boots of one run each per commit of BISECT_PLAIN.
  * @culprit: first bad commit; -1: drawn for each trial; -2: none, the ends do not differ.
+ * @second: share of the step that a second commit brings, drawn for each trial; 0: there is none;
+ *          -1: it takes the whole step back, and is a descendant of the culprit.
  *
  * Both ends count as built: whatever found the regression has measured them.
  */
@@ -33,6 +35,7 @@ struct bisect_sim {
 	enum bisect_strategy strategy;
 	int plain_boots;
 	int culprit;
+	double second;
 };
 
 #define BISECT_SIM_ANY	(-1)
@@ -43,6 +46,7 @@ struct bisect_sim {
  * @named: trials that named one commit; @right of them the culprit; @adjacent wrong by a parent or
  * child, @far by more.
  * @none, @sets, @sets_right: answers 'the ends do not differ', 'one of these', culprit among them.
+ * @two: answers with a second commit that reaches the wanted confidence; @two_right: both are right.
  * @confidence: mean stated probability of the named.
  * Minutes are machine minutes; @wall is the mean from start to answer. The rest are means a trial.
  */
@@ -55,6 +59,8 @@ struct bisect_sim_result {
 	int none;
 	int sets;
 	int sets_right;
+	int two;
+	int two_right;
 	double confidence;
 	double mean;
 	double median;

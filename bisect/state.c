@@ -250,5 +250,6 @@ void bisect_step_done(struct bisect_step *step)
 	if (!step)
 		return;
 	free(step->set);
+	free(step->set_p);
 	memset(step, 0, sizeof(*step));
 }

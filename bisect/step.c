@@ -2,6 +2,7 @@
 /* The order of things: ends, search, verification, answer. */
 #include "bisect/bisect.h"
 #include "bisect/eval.h"
+#include "bisect/two.h"
 
 #include "bot/base/cleanup.h"
 #include "bot/base/err.h"
@@ -12,12 +13,17 @@
 
 /* Odds at which the ends count as different, and as equal; more end runs than that never help. */
 #define ENDS_ODDS_DIFFER 3.0
-#define ENDS_ODDS_EQUAL	 30.0
+#define ENDS_ODDS_EQUAL	 20.0
 #define ENDS_RUNS_MOST	 24
 #define SET_SHARE	 0.95
 /* Below this a measurement tells nothing that a person would wait for. */
 #define BITS_LEAST 1e-4
 #define GROUP_MOST 256
+/* Odds at which a second look is due, two steps are searched for, and are told. */
+#define TWO_ODDS_HINT 1.0
+#define TWO_ODDS      20.0
+#define TWO_ODDS_TOLD 100.0
+#define HINT_BOOTS    4
 
 static int runs_per_boot(const struct bisect_state *s)
 {
@@ -230,6 +236,9 @@ static void step_set(const struct bisect_state *s, const struct bisect_eval *v,
 	step->commit = step->likeliest;
 	step->exhausted = exhausted;
 	likeliest_set(s, v, SET_SHARE, &step->set, &step->n_set);
+	step->set_p = xcalloc(step->n_set, sizeof(*step->set_p));
+	for (size_t i = 0; i < step->n_set; i++)
+		step->set_p[i] = v->p[step->set[i]];
 }
 
 /* All parents of a merge have to be good themselves before the merge is blamed. */
@@ -282,10 +291,164 @@ static bool step_answer(const struct bisect_state *s, const struct bisect_eval *
 	return true;
 }
 
+static void step_single(struct bisect_state *s, struct bisect_step *step)
+{
+	const struct bisect_eval *v = bisect_eval_get(s);
+
+	if (!step_ends(s, step) && !step_answer(s, v, step))
+		step_search(s, v, step);
+}
+
+/* The larger step first; of equals the one that goes the way of the step reported. */
+static int two_first(const struct bisect_state *s, const struct bisect_two *t)
+{
+	const double a = fabs(t->size[0]);
+	const double b = fabs(t->size[1]);
+
+	if (fmin(a, b) > 0.8 * fmax(a, b))
+		return s->params.step * t->size[0] < 0 && s->params.step * t->size[1] > 0;
+	return b > a;
+}
+
+/* What the bisection of one of both says. */
+static void two_ask(const struct bisect_state *s, const struct bisect_two *t, int which,
+		    struct bisect_step *step)
+{
+	struct bisect_state single;
+
+	bisect_two_single(s, s->eval, t, which, &single);
+	step_summary(&single, bisect_eval_get(&single), step);
+	step_single(&single, step);
+	bisect_two_single_done(&single);
+}
+
+static void two_tell(const struct bisect_two *t, int first, const struct bisect_step *other,
+		     struct bisect_step *step)
+{
+	step->second = other->likeliest;
+	step->second_probability = other->probability;
+	step->size = t->size[first];
+	step->second_size = t->size[1 - first];
+	/* Up and down again: what is asked for is not in the bad end any more. */
+	if (fabs(step->size + step->second_size) < 0.5 * fabs(step->size)) {
+		step->action = BISECT_NONE;
+		step->reverted = true;
+	}
+}
+
+/*
+ * Two steps that are close to each other look like one at first, and a step that was reverted like
+ * none. Return: true if @step says what to do about two steps.
+ */
+static bool step_two(struct bisect_state *s, struct bisect_eval *v, const struct bisect_two *t,
+		     struct bisect_step *step)
+{
+	const int first = two_first(s, t);
+	struct bisect_step steps[2] = { { .second = BISECT_NO_COMMIT },
+					{ .second = BISECT_NO_COMMIT } };
+
+	if (!bisect_two_is(s, t, log(TWO_ODDS)))
+		return false;
+	/* Not because of one odd boot. */
+	if (t->residual_sds > 2 && v->nodes[t->residual].n_boots < 2) {
+		int commit = v->nodes[t->residual].commit;
+
+		step_measure_or_wait(s, step, BISECT_PHASE_SEARCH, commit,
+				     pending_boots(s, commit) > 0);
+		return true;
+	}
+	for (int i = 0; i < 2; i++) {
+		bool open;
+
+		two_ask(s, t, i == 0 ? first : 1 - first, &steps[i]);
+		open = steps[i].action == BISECT_MEASURE || steps[i].action == BISECT_WAIT;
+		if (!open && steps[i].action != BISECT_DONE && steps[i].action != BISECT_SET)
+			return false;
+		if (open || (i == 0 && steps[i].action == BISECT_SET)) {
+			*step = steps[i];
+			return true;
+		}
+	}
+	if (t->log_odds >= log(TWO_ODDS_TOLD)) {
+		*step = steps[0];
+		two_tell(t, first, &steps[1], step);
+	}
+	free(steps[1].set);
+	free(steps[1].set_p);
+	return t->log_odds >= log(TWO_ODDS_TOLD);
+}
+
+/* Runs for a look that sees half a step with some certainty. */
+static int runs_for_look(const struct bisect_state *s)
+{
+	double d = fabs(s->params.step) / s->params.sigma;
+
+	return d > 0 ? (int)fmin(8, fmax(1, ceil(12 / (d * d)))) : 3;
+}
+
+/*
+ * The ends may be equal because what came went again: one look at the middle of the range before
+ * NONE is said. Return: true if @step asks for it.
+ */
+static bool step_middle(struct bisect_state *s, const struct bisect_eval *v,
+			const struct bisect_two *two, struct bisect_step *step)
+{
+	const size_t n = s->graph->n;
+	_cleanup_(freep) double *weight = xcalloc(n, sizeof(*weight));
+	_cleanup_(freep) double *behind = xcalloc(n, sizeof(*behind));
+	int commit = BISECT_NO_COMMIT;
+	double best = 0;
+	double total;
+
+	memcpy(weight, s->prior, n * sizeof(*weight));
+	bisect_eval_p_bad_all(s, v, weight, behind);
+	total = behind[n - 1];
+	for (size_t x = 0; x + 1 < n; x++) {
+		double even = fmin(behind[x], total - behind[x]) / total;
+
+		if (s->skip[x])
+			continue;
+		if (even > 0.2 && bisect_eval_node(v, (int)x)) {
+			/* Seen already; only what looks odd is worth a second boot. */
+			if (two->residual_sds < 2 || v->nodes[two->residual].n_boots >= 2)
+				return false;
+			commit = v->nodes[two->residual].commit;
+			break;
+		}
+		if (even > best) {
+			best = even;
+			commit = (int)x;
+		}
+	}
+	if (commit == BISECT_NO_COMMIT)
+		return false;
+	step_measure_or_wait(s, step, BISECT_PHASE_ENDS, commit, pending_boots(s, commit) > 0);
+	if (step->action == BISECT_MEASURE)
+		step_measure(s, step, BISECT_PHASE_ENDS, commit, runs_for_look(s));
+	return true;
+}
+
+/* One step explains nearly all: what it explains worst is measured again before it is blamed. */
+static void step_hint(struct bisect_state *s, const struct bisect_eval *v,
+		      const struct bisect_two *t, struct bisect_step *step)
+{
+	int commit = v->nodes[t->residual].commit;
+
+	if (!bisect_two_is(s, t, log(TWO_ODDS_HINT)) || v->nodes[t->residual].n_boots >= HINT_BOOTS)
+		return;
+	step_measure_or_wait(s, step, BISECT_PHASE_VERIFY, commit, pending_boots(s, commit) > 0);
+}
+
+static bool ends_known(const struct bisect_state *s)
+{
+	return bisect_boots(s, BISECT_GOOD_END) >= 2 && bisect_boots(s, (int)s->graph->n - 1) >= 2;
+}
+
 int bisect_next(struct bisect_state *s, struct bisect_step *ret, struct err *e)
 {
-	const struct bisect_eval *v;
-	struct bisect_step step = { 0 };
+	struct bisect_eval *v;
+	struct bisect_step step = { .second = BISECT_NO_COMMIT };
+	struct bisect_two two = { 0 };
 
 	if (!s->graph)
 		return err_set(e, ERR_BUG, "the bisection has no commit graph");
@@ -296,8 +459,17 @@ int bisect_next(struct bisect_state *s, struct bisect_step *ret, struct err *e)
 		step.commit = (int)s->graph->n - 1;
 	} else if (s->params.max_runs > 0 && (int)s->n_runs >= s->params.max_runs) {
 		step_set(s, v, &step, true);
-	} else if (!step_ends(s, &step) && !step_answer(s, v, &step)) {
-		step_search(s, v, &step);
+	} else {
+		if (ends_known(s))
+			bisect_two_fit(s, v, &two);
+		if (!two.p_node[0] || !step_two(s, v, &two, &step)) {
+			step_single(s, &step);
+			if (step.action == BISECT_NONE)
+				(void)step_middle(s, v, &two, &step);
+			else if (step.action == BISECT_DONE)
+				step_hint(s, v, &two, &step);
+		}
+		bisect_two_done(&two);
 	}
 	*ret = step;
 	return 0;

@@ -30,6 +30,7 @@ struct row {
 	int machines;
 	double skip;
 	bool no_step;
+	double second;
 	double trials; /* share of the usual number */
 	double right;
 	double named;
@@ -65,6 +66,13 @@ static const struct row rows[] = {
 	{ "no step d=2", 1024, 0, 2, .no_step = true, .named = 0.98, .most = 150 },
 	{ "no step d=5", 1024, 0, 5, .no_step = true, .named = 0.98, .most = 150 },
 	{ "no step merges d=2", 1024, 1, 2, .no_step = true, .named = 0.98, .most = 150 },
+	{ "two steps d=2", 1024, 0, 2, .second = 0.4 },
+	{ "two steps d=5", 1024, 0, 5, .second = 0.4 },
+	{ "two steps d=10", 1024, 0, 10, .second = 0.4 },
+	{ "two steps merges d=5", 1024, 1, 5, .second = 0.4 },
+	{ "reverted d=2", 1024, 0, 2, .second = -1 },
+	{ "reverted d=5", 1024, 0, 5, .second = -1 },
+	{ "reverted merges d=5", 1024, 1, 5, .second = -1 },
 	{ "skip 10% d=2", 1024, 0, 2, .skip = 0.1, .right = 0.99 },
 	{ "skip 10% d=5", 1024, 0, 5, .skip = 0.1, .right = 0.99 },
 	{ "skip 10% merges d=2", 1024, 1, 2, .skip = 0.1, .trials = 0.5, .right = 0.99 },
@@ -97,6 +105,7 @@ static struct bisect_sim sim_of(const struct row *row)
 		.strategy = row->plain ? BISECT_PLAIN : BISECT_OURS,
 		.plain_boots = row->plain,
 		.culprit = row->no_step ? BISECT_SIM_NONE : BISECT_SIM_ANY,
+		.second = row->second,
 	};
 
 	sim.model.sigma = 1;
@@ -140,14 +149,16 @@ static bool run_row(const struct row *row)
 	assert_ok(bisect_simulate(&g, &sim, &r, &e), &e);
 	bound = bisect_bound_minutes(row->n, &sim.model);
 	ok = judge(row, &r, bound);
-	(void)printf("bench: %-22s %4d trials  right %.4f of %.3f named, said %.4f, none %.3f, set %.3f "
-		     "(%.3f right)  %4.0f min (median %.0f, p90 %.0f) %.3f x bound  wall %4.0f  builds "
-		     "%.1f boots %.1f runs %.1f  %.1f s%s\n",
-		     row->name, r.trials, r.named ? (double)r.right / r.named : 0,
-		     (double)r.named / r.trials, r.confidence, (double)r.none / r.trials,
-		     (double)r.sets / r.trials, (double)r.sets_right / r.trials, r.mean, r.median,
-		     r.p90, r.mean / bound, r.wall, r.builds, r.boots, r.runs,
-		     (double)(clock_boottime() - start) / 1e6, ok ? "" : "  MISSED");
+	(void)printf(
+		"bench: %-22s %4d trials  right %.4f of %.3f named, said %.4f, none %.3f, set %.3f "
+		"(%.3f right) two %.3f (%.3f right)  %4.0f min (median %.0f, p90 %.0f) %.3f x bound  wall %4.0f  builds "
+		"%.1f boots %.1f runs %.1f  %.1f s%s\n",
+		row->name, r.trials, r.named ? (double)r.right / r.named : 0,
+		(double)r.named / r.trials, r.confidence, (double)r.none / r.trials,
+		(double)r.sets / r.trials, (double)r.sets_right / r.trials,
+		(double)r.two / r.trials, (double)r.two_right / r.trials, r.mean, r.median, r.p90,
+		r.mean / bound, r.wall, r.builds, r.boots, r.runs,
+		(double)(clock_boottime() - start) / 1e6, ok ? "" : "  MISSED");
 	(void)fflush(stdout);
 	bisect_graph_done(&g);
 	return ok;

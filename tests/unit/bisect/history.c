@@ -61,11 +61,11 @@ static int branch(struct maker *m, int base, size_t length, int depth)
 
 		if (depth < DEPTH_MOST && history_random(&m->seed) < share) {
 			size_t left = depth == 0 ? m->want : end - m->g->n;
-			size_t l = (size_t)fmin(exp(2.1 + 1.2 * normal(&m->seed)) + 1,
-						(double)left);
-			int old = history_random(&m->seed) < 0.75 || tip < 0 ?
-					  -1 :
-					  (int)(history_random(&m->seed) * (tip + 1));
+			size_t l =
+				(size_t)fmin(exp(2.1 + 1.2 * normal(&m->seed)) + 1, (double)left);
+			int old = history_random(&m->seed) < 0.75 || tip < 0
+					  ? -1
+					  : (int)(history_random(&m->seed) * (tip + 1));
 			int side = branch(m, old, l, depth + 1);
 
 			if (side != old)

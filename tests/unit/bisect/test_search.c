@@ -14,6 +14,8 @@ struct lab {
 	struct bisect_step step_now;
 	int culprit; /* -1: none */
 	bool broken[64];
+	int second; /* its step is second_step; 0 there is none */
+	double second_step;
 	double step;
 	double ripple;
 	double build_ripple; /* each build is off by up to that */
@@ -59,7 +61,13 @@ static double lab_level(const struct lab *lab, int commit)
 	bool bad = lab->culprit >= 0 && commit != BISECT_GOOD_END &&
 		   bisect_graph_contains(&lab->g, (size_t)commit, (size_t)lab->culprit);
 
-	return 3 + (bad ? lab->step : 0) + lab->build_ripple * sin(12.9898 * commit + 4);
+	double second =
+		commit != BISECT_GOOD_END && lab->second_step != 0 &&
+				bisect_graph_contains(&lab->g, (size_t)commit, (size_t)lab->second)
+			? lab->second_step
+			: 0;
+
+	return 3 + (bad ? lab->step : 0) + second + lab->build_ripple * sin(12.9898 * commit + 4);
 }
 
 static void lab_answer(struct lab *lab)
@@ -162,7 +170,8 @@ static void asks_for_the_ends_in_turn(void **state)
 	lab_done(&lab);
 }
 
-static void equal_ends_build_nothing(void **state)
+/* One look at the middle, in case that what came went again. */
+static void equal_ends_build_the_middle_only(void **state)
 {
 	struct lab lab;
 
@@ -170,14 +179,18 @@ static void equal_ends_build_nothing(void **state)
 	lab_line(&lab, 16, -1);
 	lab_search(&lab);
 	assert_int_equal(lab.step_now.action, BISECT_NONE);
-	assert_int_equal(lab.builds, 0);
+	assert_int_equal(lab.builds, 1);
+	assert_false(lab.step_now.reverted);
+	assert_int_equal(lab.step_now.second, BISECT_NO_COMMIT);
 	lab_done(&lab);
 	lab_line(&lab, 16, -1);
 	lab.s.params.step = lab.step = 0.02;
 	lab.ripple = 0.005;
 	lab_search(&lab);
 	assert_int_equal(lab.step_now.action, BISECT_NONE);
-	assert_int_equal(lab.builds, 0);
+	assert_int_equal(lab.builds, 1);
+	assert_false(lab.step_now.reverted);
+	assert_int_equal(lab.step_now.second, BISECT_NO_COMMIT);
 	lab_done(&lab);
 }
 
@@ -215,6 +228,62 @@ static void step_that_shrank_is_still_found(void **state)
 		assert_int_equal(lab.step_now.commit, 6);
 		lab_done(&lab);
 	}
+}
+
+static void two_steps_are_both_named(void **state)
+{
+	(void)state;
+	for (int sign = -1; sign <= 1; sign += 2) {
+		struct lab lab;
+
+		lab_line(&lab, 64, 12);
+		lab.s.params.step = 0.12 * sign;
+		lab.step = 0.08 * sign;
+		lab.second = 45;
+		lab.second_step = 0.05 * sign;
+		lab_search(&lab);
+		assert_int_equal(lab.step_now.action, BISECT_DONE);
+		assert_int_equal(lab.step_now.commit, 12);
+		assert_int_equal(lab.step_now.second, 45);
+		assert_true(lab.step_now.second_probability >= 0.99);
+		assert_near(lab.step_now.size, 0.08 * sign, 0.05);
+		assert_near(lab.step_now.second_size, 0.05 * sign, 0.05);
+		assert_false(lab.step_now.reverted);
+		lab_done(&lab);
+	}
+}
+
+/* The second of two is named first if it is the larger one. */
+static void larger_of_two_steps_comes_first(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_line(&lab, 64, 20);
+	lab.step = 0.04;
+	lab.second = 50;
+	lab.second_step = 0.09;
+	lab_search(&lab);
+	assert_int_equal(lab.step_now.action, BISECT_DONE);
+	assert_int_equal(lab.step_now.commit, 50);
+	assert_int_equal(lab.step_now.second, 20);
+	lab_done(&lab);
+}
+
+static void reverted_step_is_told_with_both_commits(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_line(&lab, 64, 12);
+	lab.second = 45;
+	lab.second_step = -lab.step;
+	lab_search(&lab);
+	assert_int_equal(lab.step_now.action, BISECT_NONE);
+	assert_true(lab.step_now.reverted);
+	assert_int_equal(lab.step_now.commit, 12);
+	assert_int_equal(lab.step_now.second, 45);
+	lab_done(&lab);
 }
 
 static void unknown_step_that_is_none_is_said(void **state)
@@ -297,8 +366,10 @@ static void culprit_in_a_broken_cluster_gives_the_set(void **state)
 	lab_search(&lab);
 	assert_int_equal(lab.step_now.action, BISECT_SET);
 	assert_false(lab.step_now.exhausted);
-	for (size_t i = 0; i < lab.step_now.n_set; i++)
+	for (size_t i = 0; i < lab.step_now.n_set; i++) {
 		seen[lab.step_now.set[i]] = true;
+		assert_near(lab.step_now.set_p[i], 1.0 / 6, 0.05);
+	}
 	for (int c = 0; c < 32; c++)
 		assert_int_equal(seen[c], c >= 10 && c <= 15);
 	assert_true(bisect_boots(&lab.s, 15) >= 2);
@@ -468,9 +539,12 @@ int main(void)
 		cmocka_unit_test(verifies_culprit_and_parent),
 		cmocka_unit_test(range_of_one_commit_needs_its_ends_only),
 		cmocka_unit_test(asks_for_the_ends_in_turn),
-		cmocka_unit_test(equal_ends_build_nothing),
+		cmocka_unit_test(equal_ends_build_the_middle_only),
 		cmocka_unit_test(unknown_step_is_found_from_the_ends),
 		cmocka_unit_test(step_that_shrank_is_still_found),
+		cmocka_unit_test(two_steps_are_both_named),
+		cmocka_unit_test(larger_of_two_steps_comes_first),
+		cmocka_unit_test(reverted_step_is_told_with_both_commits),
 		cmocka_unit_test(unknown_step_that_is_none_is_said),
 		cmocka_unit_test(builds_that_differ_more_than_told_do_not_mislead),
 		cmocka_unit_test(boots_that_differ_more_than_told_do_not_mislead),
