@@ -84,6 +84,28 @@ struct bisect_run {
 	double y;
 };
 
+enum bisect_event_kind {
+	BISECT_EVENT_RUN,
+	BISECT_EVENT_SKIP,
+	BISECT_EVENT_BUILT,
+	BISECT_EVENT_PRIOR,
+};
+
+/**
+ * struct bisect_event - one thing that the state was told, for the log.
+ * @commit: index, or BISECT_GOOD_END.
+ * @boot: of a run.
+ * @value: y of a run, weight of a prior.
+ * @skip: why, with BISECT_EVENT_SKIP.
+ */
+struct bisect_event {
+	enum bisect_event_kind kind;
+	int commit;
+	int boot;
+	double value;
+	enum bisect_skip skip;
+};
+
 /**
  * struct bisect_state - everything that is known so far.
  * @graph: borrowed; must outlive the state and stay unchanged.
@@ -93,6 +115,7 @@ struct bisect_run {
  * @pending: boots under way per commit, the good end last; owned.
  * @last_built: commit of the work tree's last build, or BISECT_GOOD_END.
  * @prior: weight per commit before any run; owned.
+ * @events: all that was told, in that order; owned.
  * @eval: posterior of the present runs, made when asked for.
  */
 struct bisect_state {
@@ -107,6 +130,9 @@ struct bisect_state {
 	unsigned char *pending;
 	int last_built;
 	double *prior;
+	struct bisect_event *events;
+	size_t n_events;
+	size_t cap_events;
 	struct bisect_eval *eval;
 };
 

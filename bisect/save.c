@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The state as JSON. */
 #include "bisect/bisect.h"
+#include "bisect/names.h"
 
 #include "bot/base/cleanup.h"
 #include "bot/base/err.h"
@@ -10,7 +11,6 @@
 #include <string.h>
 
 #define FORMAT "kperfbot-bisect/1"
-#define GOOD   "good"
 
 static const struct {
 	const char *name;
@@ -36,12 +36,12 @@ static const struct {
 #undef PARAM
 };
 
-static const char *commit_name(const struct bisect_state *s, int commit)
+const char *bisect_commit_name(const struct bisect_state *s, int commit)
 {
-	return commit == BISECT_GOOD_END ? GOOD : s->graph->commits[commit].hash;
+	return commit == BISECT_GOOD_END ? BISECT_GOOD_NAME : s->graph->commits[commit].hash;
 }
 
-static json_t *save_params(const struct bisect_params *p)
+json_t *bisect_params_json(const struct bisect_params *p)
 {
 	json_t *o = json_object();
 
@@ -65,7 +65,8 @@ char *bisect_save(const struct bisect_state *s)
 	for (size_t i = 0; i < s->n_runs; i++) {
 		json_t *run = json_object();
 
-		json_object_set_new(run, "commit", json_string(commit_name(s, s->runs[i].commit)));
+		json_object_set_new(run, "commit",
+				    json_string(bisect_commit_name(s, s->runs[i].commit)));
 		json_object_set_new(run, "boot", json_integer(s->runs[i].boot));
 		json_object_set_new(run, "y", json_real(s->runs[i].y));
 		json_array_append_new(runs, run);
@@ -77,8 +78,9 @@ char *bisect_save(const struct bisect_state *s)
 		if (!s->built[c] && (end || (!s->skip[c] && s->prior[c] == 1)))
 			continue;
 		o = json_object();
-		json_object_set_new(o, "commit",
-				    json_string(commit_name(s, end ? BISECT_GOOD_END : (int)c)));
+		json_object_set_new(
+			o, "commit",
+			json_string(bisect_commit_name(s, end ? BISECT_GOOD_END : (int)c)));
 		json_object_set_new(o, "built", json_boolean(s->built[c]));
 		if (!end && s->skip[c])
 			json_object_set_new(
@@ -89,17 +91,17 @@ char *bisect_save(const struct bisect_state *s)
 		json_array_append_new(commits, o);
 	}
 	json_object_set_new(root, "format", json_string(FORMAT));
-	json_object_set_new(root, "params", save_params(&s->params));
+	json_object_set_new(root, "params", bisect_params_json(&s->params));
 	json_object_set_new(root, "commits", commits);
 	json_object_set_new(root, "runs", runs);
-	json_object_set_new(root, "last_built", json_string(commit_name(s, s->last_built)));
+	json_object_set_new(root, "last_built", json_string(bisect_commit_name(s, s->last_built)));
 	text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	if (!text)
 		abort();
 	return text;
 }
 
-static int load_params(const json_t *o, struct bisect_params *p, struct err *e)
+int bisect_params_from_json(const json_t *o, struct bisect_params *p, struct err *e)
 {
 	const json_t *max_runs = json_object_get(o, "max_runs");
 
@@ -126,7 +128,7 @@ static int load_commit(const struct bisect_state *s, const json_t *name, int *re
 
 	if (!json_is_string(name))
 		return err_set(e, ERR_PARSE, "a commit has no name");
-	if (strcmp(json_string_value(name), GOOD) == 0) {
+	if (strcmp(json_string_value(name), BISECT_GOOD_NAME) == 0) {
 		*ret = BISECT_GOOD_END;
 		return 0;
 	}
@@ -137,7 +139,7 @@ static int load_commit(const struct bisect_state *s, const json_t *name, int *re
 	return 0;
 }
 
-static int skip_by_name(const char *name, enum bisect_skip *ret, struct err *e)
+int bisect_skip_by_name(const char *name, enum bisect_skip *ret, struct err *e)
 {
 	for (int i = BISECT_SKIP_BUILD; i <= BISECT_SKIP_TAINTED; i++)
 		if (strcmp(name, bisect_skip_name((enum bisect_skip)i)) == 0) {
@@ -168,7 +170,7 @@ static int load_facts(struct bisect_state *s, const json_t *o, struct err *e)
 		return 0;
 	if (!json_is_string(skip))
 		return err_set(e, ERR_PARSE, "a skip reason is not a string");
-	r = skip_by_name(json_string_value(skip), &reason, e);
+	r = bisect_skip_by_name(json_string_value(skip), &reason, e);
 	return r < 0 ? r : bisect_skip(s, commit, reason, e);
 }
 
@@ -223,7 +225,7 @@ int bisect_load(struct bisect_state *s, const struct bisect_graph *graph, const 
 	if (!format || strcmp(format, FORMAT) != 0)
 		return err_set(e, ERR_FORMAT, "format is '%.40s', must be '" FORMAT "'",
 			       format ? format : "");
-	r = load_params(json_object_get(root, "params"), &params, e);
+	r = bisect_params_from_json(json_object_get(root, "params"), &params, e);
 	if (r < 0)
 		return r;
 	r = bisect_init(&loaded, graph, &params, e);

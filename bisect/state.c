@@ -83,6 +83,15 @@ static void state_touch(struct bisect_state *s)
 	s->eval = NULL;
 }
 
+static void state_log(struct bisect_state *s, struct bisect_event event)
+{
+	if (s->n_events == s->cap_events) {
+		s->cap_events = s->cap_events ? s->cap_events * 2 : 32;
+		s->events = xreallocarray(s->events, s->cap_events, sizeof(*s->events));
+	}
+	s->events[s->n_events++] = event;
+}
+
 void bisect_done(struct bisect_state *s)
 {
 	if (!s)
@@ -93,6 +102,7 @@ void bisect_done(struct bisect_state *s)
 	free(s->built);
 	free(s->pending);
 	free(s->prior);
+	free(s->events);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -121,8 +131,18 @@ int bisect_set_prior(struct bisect_state *s, int commit, double weight, struct e
 	if (!(weight > 0 && weight < 1e12))
 		return err_set(e, ERR_INVAL, "prior weight is %g, must be above 0", weight);
 	s->prior[commit] = weight;
+	state_log(s, (struct bisect_event){
+			     .kind = BISECT_EVENT_PRIOR, .commit = commit, .value = weight });
 	state_touch(s);
 	return 0;
+}
+
+static void note_built(struct bisect_state *s, int commit)
+{
+	if (!s->built[slot(s, commit)]) {
+		s->built[slot(s, commit)] = 1;
+		s->last_built = commit;
+	}
 }
 
 int bisect_mark_built(struct bisect_state *s, int commit, struct err *e)
@@ -131,10 +151,9 @@ int bisect_mark_built(struct bisect_state *s, int commit, struct err *e)
 
 	if (r < 0)
 		return r;
-	if (!s->built[slot(s, commit)]) {
-		s->built[slot(s, commit)] = 1;
-		s->last_built = commit;
-	}
+	if (!s->built[slot(s, commit)])
+		state_log(s, (struct bisect_event){ .kind = BISECT_EVENT_BUILT, .commit = commit });
+	note_built(s, commit);
 	return 0;
 }
 
@@ -168,8 +187,12 @@ int bisect_add_run(struct bisect_state *s, int commit, int boot, double y, struc
 		s->runs = xreallocarray(s->runs, s->cap_runs, sizeof(*s->runs));
 	}
 	s->runs[s->n_runs++] = (struct bisect_run){ .commit = commit, .boot = boot, .y = y };
+	state_log(s,
+		  (struct bisect_event){
+			  .kind = BISECT_EVENT_RUN, .commit = commit, .boot = boot, .value = y });
 	state_touch(s);
-	return bisect_mark_built(s, commit, e);
+	note_built(s, commit);
+	return 0;
 }
 
 int bisect_skip(struct bisect_state *s, int commit, enum bisect_skip reason, struct err *e)
@@ -186,6 +209,8 @@ int bisect_skip(struct bisect_state *s, int commit, enum bisect_skip reason, str
 	if (!s->skip[commit])
 		s->n_skipped++;
 	s->skip[commit] = (unsigned char)reason;
+	state_log(s, (struct bisect_event){
+			     .kind = BISECT_EVENT_SKIP, .commit = commit, .skip = reason });
 	for (size_t i = 0; i < s->n_runs; i++)
 		if (s->runs[i].commit != commit)
 			s->runs[kept++] = s->runs[i];

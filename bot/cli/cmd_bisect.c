@@ -3,6 +3,7 @@
 #include "bot/base/cleanup.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cmd_bisect_ask.h"
+#include "bot/cli/cmd_bisect_replay.h"
 #include "bot/cli/cmd_bisect_simulate.h"
 
 #include <getopt.h>
@@ -17,6 +18,7 @@ static const struct {
 	{ "status", cmd_bisect_one, "bisect status [--json] ID" },
 	{ "watch", cmd_bisect_one, "bisect watch [--json] ID" },
 	{ "simulate", cmd_bisect_simulate, CMD_BISECT_SIMULATE_USAGE },
+	{ "replay", cmd_bisect_replay, CMD_BISECT_REPLAY_USAGE },
 };
 
 int cmd_bisect(struct cli *cli, int argc, char **argv)

@@ -115,6 +115,10 @@ static int take_option(struct request *q, const char *name, char *value, struct 
 		q->repo = value;
 	} else if (!strcmp(name, "no-step")) {
 		sim->culprit = BISECT_SIM_NONE;
+	} else if (!strcmp(name, "reverted")) {
+		sim->second = -1;
+	} else if (!strcmp(name, "second")) {
+		r = parse_ratio(value, &sim->second, e);
 	} else if (!strcmp(name, "linear")) {
 		r = parse_i64(value, 1, BISECT_MAX_COMMITS, &q->linear, e);
 	} else if (!strcmp(name, "effect-sigma")) {
@@ -173,6 +177,8 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 						 { "trials", required_argument, NULL, 'o' },
 						 { "seed", required_argument, NULL, 'o' },
 						 { "no-step", no_argument, NULL, 'o' },
+						 { "second", required_argument, NULL, 'o' },
+						 { "reverted", no_argument, NULL, 'o' },
 						 { "json", no_argument, NULL, 'g' },
 						 { "quiet", no_argument, NULL, 'g' },
 						 { "verbose", no_argument, NULL, 'g' },
@@ -219,6 +225,8 @@ static void print_json(const struct bisect_sim_result *r, double bound)
 	json_set_f64(o, "none", (double)r->none / r->trials);
 	json_set_f64(o, "sets", (double)r->sets / r->trials);
 	json_set_f64(o, "sets_right", (double)r->sets_right / r->trials);
+	json_set_f64(o, "two", (double)r->two / r->trials);
+	json_set_f64(o, "two_right", (double)r->two_right / r->trials);
 	(void)json_object_set_new(o, "machine_minutes", minutes);
 	if (bound > 0) {
 		json_set_f64(o, "bound_minutes", bound);
@@ -242,6 +250,8 @@ static void print_text(const struct bisect_sim_result *r, double bound)
 		(void)printf("said confidence  %.4f\n", r->confidence);
 	(void)printf("ends equal       %d\n", r->none);
 	(void)printf("one of a set     %d, culprit in it %d\n", r->sets, r->sets_right);
+	if (r->two > 0)
+		(void)printf("two steps        %d, both right %d\n", r->two, r->two_right);
 	(void)printf("machine minutes  mean %.1f, median %.1f, 90 %% below %.1f\n", r->mean,
 		     r->median, r->p90);
 	if (bound > 0)

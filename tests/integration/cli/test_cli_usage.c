@@ -64,8 +64,8 @@ static void every_command_has_help_on_stdout(void **state)
 		"range",	 "bisect",	 "status",
 		"list",		 "show",	 "token",
 		"report",	 "bisect start", "bisect simulate",
-		"bisect status", "bisect watch", "power",
-		"changes",
+		"bisect status", "bisect watch", "bisect replay",
+		"power",	 "changes",
 	};
 
 	(void)state;

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The log of a bisection: our own, from which it can be followed again, and git's. */
+#pragma once
+
+#include "bisect/bisect.h"
+
+struct err;
+
+/** BISECT_LOG_MOST - longest log that is read, bytes. */
+#define BISECT_LOG_MOST (64 << 20)
+
+/**
+ * struct bisect_log - a log that was read.
+ * @good: hash of the good end, "" if the log does not tell.
+ * @graph: prepared; owned.
+ * @events, @n_events: what was told to the bisection, in that order; owned.
+ */
+struct bisect_log {
+	char good[41];
+	struct bisect_graph graph;
+	struct bisect_params params;
+	struct bisect_event *events;
+	size_t n_events;
+};
+
+/**
+ * bisect_log_write() - everything that @s was told: free() it.
+ * @good: hash of the good end, or NULL.
+ *
+ * Lines of JSON: the first has "format":"kperfbot-bisect-log/1", the parameters and the commits
+ * with their parents; each further one is an event: {"run":{"commit":…,"boot":…,"y":…}},
+ * {"skip":{"commit":…,"reason":…}}, {"built":{"commit":…}}, {"prior":{"commit":…,"weight":…}}. The
+ * good end is called "good".
+ */
+char *bisect_log_write(const struct bisect_state *s, const char *good);
+
+/**
+ * bisect_log_read() - what bisect_log_write() wrote; keys that are not known are ignored.
+ * @ret: filled on success only; bisect_log_done() it.
+ *
+ * Return: 0; ERR_PARSE, ERR_FORMAT (another version), ERR_NOENT (commit not in the log's range),
+ * ERR_TOO_BIG, ERR_INVAL. The line is named.
+ */
+int bisect_log_read(const char *text, size_t len, struct bisect_log *ret, struct err *e);
+void bisect_log_done(struct bisect_log *log);
+
+/** bisect_log_start() - a state that knows nothing yet; bisect_done() it, before @log. */
+int bisect_log_start(const struct bisect_log *log, struct bisect_state *ret, struct err *e);
+
+/** bisect_log_apply() - tell @s one event. */
+int bisect_log_apply(struct bisect_state *s, const struct bisect_event *event, struct err *e);
+
+/**
+ * bisect_log_git() - the log as `git bisect log` would print it, fit for `git bisect replay`.
+ * @good: hash of the good end.
+ * @step: answer of bisect_next(), or NULL: adds the line of the first bad commit, or of those that
+ *        are left when the rest cannot be tested.
+ * @subject: first line of a commit's message by its hash, or NULL; control characters are dropped.
+ *
+ * Commits in the order of their first run. Good or bad is said of a commit with nine in ten; of the
+ * others there is a comment.
+ * Return: text; free() it.
+ */
+char *bisect_log_git(struct bisect_state *s, const char *good, const struct bisect_step *step,
+		     const char *(*subject)(const char *hash, void *arg), void *arg);
+
+enum bisect_word {
+	BISECT_WORD_GOOD,
+	BISECT_WORD_BAD,
+	BISECT_WORD_SKIP,
+};
+
+/**
+ * struct bisect_git_log - a `git bisect log` that was read.
+ * @names, @words, @n: what was said of which revision, in that order, the ends included; owned.
+ * @paths, @n_paths: the bisection was limited to these; owned.
+ * @first_parent: and to first parents.
+ * @culprit: hash of the "first bad commit" comment, or "".
+ */
+struct bisect_git_log {
+	char **names;
+	enum bisect_word *words;
+	size_t n;
+	char **paths;
+	size_t n_paths;
+	bool first_parent;
+	char culprit[41];
+};
+
+/** bisect_git_log_is() - does @text look like a `git bisect log`? */
+bool bisect_git_log_is(const char *text, size_t len);
+
+/**
+ * bisect_git_log_read() - read it; other terms than good and bad are understood.
+ * Return: 0; ERR_PARSE with the line; ERR_TOO_BIG.
+ */
+int bisect_git_log_read(const char *text, size_t len, struct bisect_git_log *ret, struct err *e);
+void bisect_git_log_done(struct bisect_git_log *log);
+
+/**
+ * struct bisect_word_said - good, bad or skip of a commit of a range.
+ */
+struct bisect_word_said {
+	int commit;
+	enum bisect_word word;
+};
+
+/**
+ * bisect_words_posterior() - probability of each commit to be the first bad one, by words alone.
+ * @wrong: probability that one word is wrong, 0 … 0.5; each counts by itself.
+ * @p: graph->n values, sum 1; all 0 if the words contradict each other and none can be wrong.
+ * @ret_left: commits that agree with every word.
+ */
+void bisect_words_posterior(const struct bisect_graph *g, const struct bisect_word_said *words,
+			    size_t n, double wrong, double *p, size_t *ret_left);

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kperfbot bisect replay: the posterior after each step of a bisection that was logged. */
+#include "bot/cli/cmd_bisect_replay.h"
+
+#include "bisect/log.h"
+#include "bot/base/err.h"
+#include "bot/base/file.h"
+#include "bot/base/json.h"
+#include "bot/base/parse.h"
+#include "bot/base/strbuf.h"
+#include "bot/cli/cli.h"
+
+#include <getopt.h>
+#include <git2.h>
+#include <math.h>
+#include <string.h>
+
+#define TOP_MOST 100
+
+size_t replay_top(const double *p, size_t n, size_t most, struct replay_likely *ret)
+{
+	size_t k = 0;
+
+	for (size_t c = 0; c < n; c++) {
+		size_t at = k;
+
+		while (at > 0 && ret[at - 1].p < p[c])
+			at--;
+		if (at == most || p[c] <= 0)
+			continue;
+		if (k < most)
+			k++;
+		memmove(&ret[at + 1], &ret[at], (k - 1 - at) * sizeof(*ret));
+		ret[at] = (struct replay_likely){ c, p[c] };
+	}
+	return k;
+}
+
+double replay_left(const double *p, size_t n)
+{
+	double bits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (p[i] > 0)
+			bits -= p[i] * log2(p[i]);
+	return exp2(bits);
+}
+
+struct replay {
+	const struct cli *cli;
+	const struct replay_options *q;
+	const struct bisect_log *log;
+	struct bisect_state s;
+	double *p;
+	json_t *steps;
+	int step;
+	int boots;
+	int builds;
+	double minutes;
+};
+
+static const char *hash_of(const struct replay *r, int commit)
+{
+	if (commit == BISECT_GOOD_END)
+		return r->log->good[0] ? r->log->good : "good";
+	return r->log->graph.commits[commit].hash;
+}
+
+static const char *verdict_of(struct replay *r, int commit, double p_bad)
+{
+	if (commit != BISECT_GOOD_END && r->s.skip[commit])
+		return "skip";
+	return p_bad >= 0.9 ? "bad" : p_bad <= 0.1 ? "good" : "unsure";
+}
+
+static double mean_of(const struct bisect_state *s, int commit)
+{
+	double sum = 0;
+	int n = 0;
+
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (s->runs[i].commit == commit) {
+			sum += s->runs[i].y;
+			n++;
+		}
+	return n ? sum / n : (double)NAN;
+}
+
+static json_t *likely_json(const struct replay *r, const struct replay_likely *top, size_t n)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *o = json_object();
+
+		json_set_str(o, "commit", hash_of(r, (int)top[i].commit));
+		json_set_f64(o, "p", top[i].p);
+		(void)json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static void step_json(struct replay *r, int commit, int runs, double p_bad, double p_none,
+		      const struct replay_likely *top, size_t n)
+{
+	json_t *o = json_object();
+
+	json_set_i64(o, "step", r->step);
+	json_set_str(o, "commit", hash_of(r, commit));
+	json_set_str(o, "verdict", verdict_of(r, commit, p_bad));
+	json_set_i64(o, "runs", runs);
+	json_set_f64(o, "level", mean_of(&r->s, commit));
+	json_set_f64(o, "p_bad", p_bad);
+	json_set_f64(o, "p_none", p_none);
+	json_set_f64(o, "left", replay_left(r->p, r->log->graph.n));
+	json_set_f64(o, "minutes", r->minutes);
+	(void)json_object_set_new(o, "likeliest", likely_json(r, top, n));
+	(void)json_array_append_new(r->steps, o);
+}
+
+static void step_text(struct replay *r, int commit, int runs, double p_bad, double p_none,
+		      const struct replay_likely *top, size_t n)
+{
+	char p[PROBABILITY_TEXT];
+	char none[PROBABILITY_TEXT];
+
+	(void)printf("%3d  %.12s  %-6s  %d runs, bad with %s; none %s; %.1f commits left\n",
+		     r->step, hash_of(r, commit), verdict_of(r, commit, p_bad), runs,
+		     probability_text(p, p_bad), probability_text(none, p_none),
+		     replay_left(r->p, r->log->graph.n));
+	for (size_t i = 0; i < n; i++)
+		(void)printf("     %.12s  %s\n", hash_of(r, (int)top[i].commit),
+			     probability_text(p, top[i].p));
+}
+
+static void show_step(struct replay *r, int commit, int runs)
+{
+	_cleanup_(freep) struct replay_likely *top = xcalloc(TOP_MOST + 1, sizeof(*top));
+	double p_none;
+	double p_bad;
+	size_t n;
+
+	r->step++;
+	bisect_posterior(&r->s, r->p, &p_none);
+	p_bad = bisect_p_bad(&r->s, commit);
+	n = replay_top(r->p, r->log->graph.n, (size_t)r->q->top, top);
+	if (r->cli->json)
+		step_json(r, commit, runs, p_bad, p_none, top, n);
+	else if (!r->q->git_log)
+		step_text(r, commit, runs, p_bad, p_none, top, n);
+}
+
+/* The runs of one boot, or a skip, are a step; what was built or is believed before is none. */
+static int replay_events(struct replay *r, struct err *e)
+{
+	const struct bisect_log *log = r->log;
+
+	for (size_t i = 0; i < log->n_events;) {
+		const struct bisect_event *first = &log->events[i];
+		double build = bisect_build_minutes(&r->s, first->commit);
+		int runs = 0;
+		int rc;
+
+		do {
+			rc = bisect_log_apply(&r->s, &log->events[i++], e);
+			if (rc < 0)
+				return err_wrap(e, "event %zu", i);
+			runs++;
+		} while (first->kind == BISECT_EVENT_RUN && i < log->n_events &&
+			 log->events[i].kind == BISECT_EVENT_RUN &&
+			 log->events[i].commit == first->commit &&
+			 log->events[i].boot == first->boot);
+		if (first->kind == BISECT_EVENT_PRIOR || first->kind == BISECT_EVENT_BUILT)
+			continue;
+		r->builds += build > 0;
+		r->minutes += build;
+		if (first->kind == BISECT_EVENT_RUN) {
+			r->boots++;
+			r->minutes += log->params.cost_boot + runs * log->params.cost_run;
+		}
+		show_step(r, first->commit, first->kind == BISECT_EVENT_RUN ? runs : 0);
+	}
+	return 0;
+}
+
+/* Plain bisection with @boots boots of one run on every commit that it tests, and on both ends. */
+static double plain_minutes(const struct bisect_log *log, int boots)
+{
+	const struct bisect_params *p = &log->params;
+	double each = boots * (p->cost_boot + p->cost_run);
+	double tests = ceil(log2((double)log->graph.n) - 1e-9);
+
+	return tests * (p->cost_build + each) + 2 * each;
+}
+
+static json_t *answer_json(const struct replay *r, const struct bisect_step *step)
+{
+	json_t *o = json_object();
+
+	json_set_str(o, "action", bisect_action_name(step->action));
+	json_set_f64(o, "p_none", step->p_none);
+	json_set_f64(o, "probability", step->probability);
+	if (step->action == BISECT_DONE || step->reverted || step->action == BISECT_MEASURE)
+		json_set_str(o, "commit", hash_of(r, step->commit));
+	if (step->action == BISECT_DONE)
+		json_set_bool(o, "merge", step->merge);
+	if (step->second >= 0) {
+		json_set_str(o, "second", hash_of(r, step->second));
+		json_set_f64(o, "second_probability", step->second_probability);
+		json_set_bool(o, "reverted", step->reverted);
+	}
+	if (step->action == BISECT_SET) {
+		_cleanup_(freep) struct replay_likely *set = xcalloc(step->n_set, sizeof(*set));
+
+		for (size_t i = 0; i < step->n_set; i++)
+			set[i] = (struct replay_likely){ (size_t)step->set[i], step->set_p[i] };
+		json_set_bool(o, "exhausted", step->exhausted);
+		(void)json_object_set_new(o, "set", likely_json(r, set, step->n_set));
+	}
+	return o;
+}
+
+static void print_json(struct replay *r, const struct bisect_step *step)
+{
+	_cleanup_(json_decrefp) json_t *o = json_object();
+	_cleanup_(freep) char *text = NULL;
+	json_t *cost = json_object();
+	json_t *plain = json_object();
+
+	json_set_i64(cost, "builds", r->builds);
+	json_set_i64(cost, "boots", r->boots);
+	json_set_i64(cost, "runs", (int64_t)r->s.n_runs);
+	json_set_f64(cost, "minutes", r->minutes);
+	json_set_f64(plain, "plain:3", plain_minutes(r->log, 3));
+	json_set_f64(plain, "plain:10", plain_minutes(r->log, 10));
+	json_set_str(o, "format", "kperfbot-bisect-replay/1");
+	json_set_i64(o, "commits", (int64_t)r->log->graph.n);
+	(void)json_object_set(o, "steps", r->steps);
+	(void)json_object_set_new(o, "answer", answer_json(r, step));
+	(void)json_object_set_new(o, "cost", cost);
+	(void)json_object_set_new(o, "plain_minutes", plain);
+	text = json_text(o);
+	(void)printf("%s\n", text);
+}
+
+static void print_set(const struct replay *r, const struct bisect_step *step)
+{
+	char p[PROBABILITY_TEXT];
+
+	(void)printf("%s, one of these with 95 %%:\n",
+		     step->exhausted ? "the budget is spent" : "the rest cannot be tested");
+	for (size_t i = 0; i < step->n_set; i++)
+		(void)printf("     %.40s  %s\n", hash_of(r, step->set[i]),
+			     probability_text(p, step->set_p[i]));
+}
+
+static void print_answer(const struct replay *r, const struct bisect_step *step)
+{
+	char p[PROBABILITY_TEXT];
+
+	if (step->action == BISECT_DONE)
+		(void)printf("first bad commit %.40s, probability %s%s\n", hash_of(r, step->commit),
+			     probability_text(p, step->probability),
+			     step->merge ? "; a merge, its parents are good" : "");
+	else if (step->action == BISECT_NONE && step->reverted)
+		(void)printf("the ends do not differ: bad since %.40s, probability %s\n",
+			     hash_of(r, step->commit), probability_text(p, step->probability));
+	else if (step->action == BISECT_NONE)
+		(void)printf("the ends do not differ, probability %s\n",
+			     probability_text(p, step->p_none));
+	else if (step->action == BISECT_SET)
+		print_set(r, step);
+	else if (step->action == BISECT_MEASURE)
+		(void)printf("not finished, next is %.40s\n", hash_of(r, step->commit));
+	else
+		(void)printf("not finished: %s\n", bisect_action_name(step->action));
+	if (step->second >= 0)
+		(void)printf("%s %.40s, probability %s\n",
+			     step->reverted ? "good again since" : "second step in the range",
+			     hash_of(r, step->second),
+			     probability_text(p, step->second_probability));
+	(void)printf("%d builds, %d boots, %zu runs, %.0f minutes; plain bisection: %.0f with 3 "
+		     "boots a commit, %.0f with 10\n",
+		     r->builds, r->boots, r->s.n_runs, r->minutes, plain_minutes(r->log, 3),
+		     plain_minutes(r->log, 10));
+}
+
+static int replay_own(const struct cli *cli, const struct replay_options *q,
+		      const struct bisect_log *log, struct err *e)
+{
+	struct replay r = { .cli = cli, .q = q, .log = log };
+	struct bisect_step step = { 0 };
+	int code = EXIT_CANNOT_TELL;
+	int rc = bisect_log_start(log, &r.s, e);
+
+	if (rc < 0)
+		return rc;
+	r.p = xcalloc(log->graph.n, sizeof(*r.p));
+	r.steps = json_array();
+	rc = replay_events(&r, e);
+	if (rc == 0)
+		rc = bisect_next(&r.s, &step, e);
+	if (rc == 0 && q->git_log) {
+		_cleanup_(freep) char *text =
+			bisect_log_git(&r.s, hash_of(&r, BISECT_GOOD_END), &step, NULL, NULL);
+
+		(void)fputs(text, stdout);
+	} else if (rc == 0 && cli->json) {
+		print_json(&r, &step);
+	} else if (rc == 0) {
+		print_answer(&r, &step);
+	}
+	if (step.action == BISECT_DONE || step.action == BISECT_NONE)
+		code = EXIT_DONE;
+	bisect_step_done(&step);
+	bisect_done(&r.s);
+	json_decref(r.steps);
+	free(r.p);
+	return rc < 0 ? rc : code;
+}
+
+static int take_option(struct replay_options *q, const char *name, const char *value, struct err *e)
+{
+	int64_t top = 0;
+	int r = 0;
+
+	if (!strcmp(name, "git-log"))
+		q->git_log = true;
+	else if (!strcmp(name, "repo"))
+		q->repo = value;
+	else if (!strcmp(name, "wrong"))
+		r = parse_ratio(value, &q->wrong, e);
+	else
+		r = parse_i64(value, 0, TOP_MOST, &top, e);
+	if (!strcmp(name, "top"))
+		q->top = (int)top;
+	if (r == 0 && q->wrong > 0.5)
+		r = err_set(e, ERR_INVAL, "'%s' is more than a half", value);
+	return r < 0 ? err_wrap(e, "--%s", name) : 0;
+}
+
+static int parse_options(struct cli *cli, int argc, char **argv, struct replay_options *q)
+{
+	static const struct option options[] = { { "git-log", no_argument, NULL, 'o' },
+						 { "repo", required_argument, NULL, 'o' },
+						 { "wrong", required_argument, NULL, 'o' },
+						 { "top", required_argument, NULL, 'o' },
+						 { "json", no_argument, NULL, 'g' },
+						 { "quiet", no_argument, NULL, 'g' },
+						 { "verbose", no_argument, NULL, 'g' },
+						 { "color", required_argument, NULL, 'g' },
+						 { 0 } };
+	struct err e = { 0 };
+	int c, at = 0;
+
+	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
+		if (c == 'q' || c == 'v')
+			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
+		else if (c == 'g')
+			(void)cli_global_option(cli, options[at].name, optarg);
+		else if (c != 'o')
+			return cli_bad_option(cli, argv);
+		else if (take_option(q, options[at].name, optarg, &e) < 0)
+			return cli_usage(cli, "%s", e.msg);
+	}
+	if (argc - optind != 1)
+		return cli_usage(cli, "want one log, got %d", argc - optind);
+	q->path = argv[optind];
+	return EXIT_DONE;
+}
+
+int cmd_bisect_replay(struct cli *cli, int argc, char **argv)
+{
+	struct replay_options q = { .wrong = 0.01, .top = 3 };
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	_cleanup_(bisect_log_done) struct bisect_log log = { 0 };
+	struct err e = { 0 };
+	int r;
+
+	cli->usage = CMD_BISECT_REPLAY_USAGE;
+	r = parse_options(cli, argc, argv, &q);
+	if (r != EXIT_DONE)
+		return r;
+	r = file_read(q.path, BISECT_LOG_MOST, &text, &e);
+	if (r == 0 && bisect_git_log_is(strbuf_str(&text), text.len))
+		return cmd_bisect_replay_git(cli, &q, strbuf_str(&text), text.len);
+	if (r == 0)
+		r = bisect_log_read(strbuf_str(&text), text.len, &log, &e);
+	if (r == 0)
+		r = replay_own(cli, &q, &log, &e);
+	if (r < 0) {
+		(void)err_wrap(&e, "%s", q.path);
+		(void)cli_fail(cli, &e);
+		return EXIT_FATAL;
+	}
+	return r;
+}
