@@ -2,6 +2,7 @@
 #include "bot/store/page_read.h"
 #include "web/parts.h"
 #include "web/request.h"
+#include "web/verdict.h"
 
 #include <math.h>
 #include <string.h>
@@ -119,11 +120,12 @@ static void comparisons(struct html *h, const json_t *j)
 	if (json_array_size(list) == 0)
 		return;
 	part_h2(h, "comparisons", "Being compared");
-	table_begin(h, "Comparisons", "Tree|Base|Head|Job|Verdict so far|>Change|>Boots|>Look");
+	table_begin(h, "Comparisons", ">Id|Tree|Base|Head|Job|Verdict so far|>Change|>Boots|Look");
 	json_array_foreach (list, i, k) {
 		const json_t *boots = json_object_get(k, "boots");
 
 		html_open(h, "tr");
+		td_comparison(h, k);
 		html_elf(h, "td", NULL, "%s %s", json_str(k, "tree", ""),
 			 json_str(k, "branch", ""));
 		td_commit(h, json_str(k, "base", NULL), NULL);
@@ -136,7 +138,9 @@ static void comparisons(struct html *h, const json_t *j)
 		html_elf(h, "td", "num", "%lld of %lld", (long long)json_i64(boots, "done", 0),
 			 (long long)json_i64(boots, "done", 0) +
 				 (long long)json_i64(boots, "wanted", 0));
-		html_elf(h, "td", "num", "%lld", (long long)json_i64(k, "look", 0));
+		td(h);
+		verdict_look(h, k);
+		html_close(h);
 		html_close(h);
 	}
 	table_end(h);

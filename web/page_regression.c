@@ -2,6 +2,7 @@
 #include "bot/store/page_read.h"
 #include "web/parts.h"
 #include "web/request.h"
+#include "web/verdict.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,6 +42,32 @@ static void verdict(struct html *h, const json_t *j)
 		part_commit(h, json_str(culprit, "commit", ""), json_str(culprit, "title", ""));
 	else
 		html_textf(h, "%s %s", json_str(j, "tree", ""), json_str(j, "branch", ""));
+	html_close(h);
+}
+
+static void numbered_link(struct html *h, const char *folder, int64_t n, const char *file,
+			  const char *text)
+{
+	html_open(h, "a");
+	html_attrf(h, "href", "/%s/%lld%s%s", folder, (long long)n, file ? "/" : "",
+		   file ? file : "");
+	html_text(h, text);
+	html_close(h);
+}
+
+/* Which comparison found it, and whether neighbours showed it at all. */
+static void found_by(struct html *h, const json_t *j)
+{
+	const json_t *k = json_object_get(j, "comparison");
+
+	if (!k)
+		return;
+	html_open(h, "p");
+	html_text(h, "Found by ");
+	if (!strcmp(json_str(k, "purpose", ""), "confirm"))
+		html_text(h, "a step in the history, which was then measured again, in turns: ");
+	numbered_link(h, "comparisons", json_i64(k, "id", 0), NULL, "comparison");
+	html_textf(h, " %lld.", (long long)json_i64(k, "id", 0));
 	html_close(h);
 }
 
@@ -87,15 +114,6 @@ static void facts(struct html *h, const json_t *j)
 	fact(h, "Found");
 	part_age(h, json_str(j, "created", NULL));
 	html_close(h);
-	html_close(h);
-}
-
-static void numbered_link(struct html *h, const char *folder, int64_t n, const char *file,
-			  const char *text)
-{
-	html_open(h, "a");
-	html_attrf(h, "href", "/%s/%lld/%s", folder, (long long)n, file);
-	html_text(h, text);
 	html_close(h);
 }
 
@@ -174,6 +192,8 @@ static void runs(struct html *h, const json_t *j)
 	html_text(h, ".");
 	html_close(h);
 	plot_runs(h, j);
+	verdict_modes(h,
+		      verdict_metric(json_object_get(j, "metrics"), json_str(metric, "name", "")));
 	table_begin(h, "Measured sides",
 		    "Side|Commit|>Runs|>Boots|>Mean|>Standard deviation|Kernel");
 	side_row(h, "base", json_object_get(j, "base"), json_object_get(effect, "base"));
@@ -184,68 +204,6 @@ static void runs(struct html *h, const json_t *j)
 		side_row(h, "first bad commit", culprit, json_object_get(culprit, "stats"));
 	table_end(h);
 	run_rows(h, j);
-}
-
-static bool is_changed(const json_t *m)
-{
-	const char *v = json_str(m, "verdict", "");
-
-	return !strcmp(v, "regression") || !strcmp(v, "improvement") || !strcmp(v, "change");
-}
-
-static void metric_rows(struct html *h, const json_t *metrics, bool changed)
-{
-	const json_t *m;
-	size_t i;
-
-	table_begin(h, changed ? "Changed metrics" : "Other metrics",
-		    "Metric|Verdict|>Change|>p|>Base|>Runs|>Head|>Runs");
-	json_array_foreach (metrics, i, m) {
-		const json_t *base = json_object_get(m, "base"), *head = json_object_get(m, "head");
-
-		if (is_changed(m) != changed)
-			continue;
-		html_open(h, "tr");
-		html_div(h, "td", "wide");
-		html_short(h, json_str(m, "name", ""), 120);
-		html_close(h);
-		td_state(h, json_str(m, "verdict", ""));
-		td_num(h);
-		part_change(h, m);
-		html_close(h);
-		html_elf(h, "td", "num", "%.2g", json_f64(m, "p", NAN));
-		td_num(h);
-		part_value(h, json_f64(base, "center", NAN));
-		html_close(h);
-		html_elf(h, "td", "num", "%d", (int)json_i64(base, "n", 0));
-		td_num(h);
-		part_value(h, json_f64(head, "center", NAN));
-		html_close(h);
-		html_elf(h, "td", "num", "%d", (int)json_i64(head, "n", 0));
-		html_close(h);
-	}
-	table_end(h);
-}
-
-static void metrics(struct html *h, const json_t *j)
-{
-	const json_t *list = json_object_get(j, "metrics"), *m;
-	size_t changed = 0, i;
-
-	if (json_array_size(list) == 0)
-		return;
-	json_array_foreach (list, i, m)
-		changed += is_changed(m);
-	part_h2(h, "metrics", "All metrics");
-	if (changed)
-		metric_rows(h, list, true);
-	if (changed == json_array_size(list))
-		return;
-	html_open(h, "details");
-	html_elf(h, "summary", NULL, "Metrics that did not change: %zu",
-		 json_array_size(list) - changed);
-	metric_rows(h, list, false);
-	html_close(h);
 }
 
 static void bisection(struct html *h, const json_t *j)
@@ -384,10 +342,13 @@ void render_regression(struct request *q, struct html *h, const json_t *j)
 	page_begin(q, h, title, "/regressions");
 	html_el(h, "h1", NULL, title);
 	verdict(h, j);
+	found_by(h, j);
 	facts(h, j);
+	verdict_findings(h, json_object_get(j, "findings"));
+	verdict_checks(h, json_object_get(j, "checks"));
 	runs(h, j);
 	bisection(h, j);
-	metrics(h, j);
+	verdict_metrics(h, json_object_get(j, "metrics"));
 	part_h2(h, "mail", "Mail");
 	if (json_array_size(threads) == 0)
 		part_empty(h, "No mail was written about it.");

@@ -2,6 +2,7 @@
 #include "bot/store/page_read.h"
 #include "web/parts.h"
 #include "web/request.h"
+#include "web/verdict.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,16 +62,23 @@ static void comparisons(struct html *h, const json_t *list)
 	size_t i;
 
 	table_begin(h, "Comparisons",
-		    "Branch|Base|Head|Job|State|Verdict|>Change|Regression|Ended");
+		    ">Id|Branch|Base|Head|Job|State|Verdict|>Change|Regression|Ended");
 	json_array_foreach (list, i, k) {
 		html_open(h, "tr");
+		td_comparison(h, k);
 		html_el(h, "td", NULL, json_str(k, "branch", ""));
 		td_commit(h, json_str(k, "base", NULL), NULL);
 		html_div(h, "td", "wide");
 		part_commit(h, json_str(k, "head", NULL), json_str(k, "title", ""));
 		html_close(h);
 		html_el(h, "td", NULL, json_str(k, "job", ""));
-		td_state(h, json_str(k, "state", ""));
+		td(h);
+		part_state(h, json_str(k, "state", ""));
+		if (!strcmp(json_str(k, "state", ""), "open")) {
+			html_text(h, ", ");
+			verdict_look(h, k);
+		}
+		html_close(h);
 		html_div(h, "td", "wide");
 		if (json_str(k, "verdict", NULL))
 			part_state(h, json_str(k, "verdict", ""));

@@ -75,6 +75,26 @@ void page_begin(struct request *q, struct html *h, const char *title, const char
 	html_attr(h, "id", "main");
 }
 
+/* This page in another form, with the same query. */
+static void form_link(struct request *q, struct html *h, const char *suffix, const char *text)
+{
+	static const char plain[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+	const char *path = q->url.path, *query = strchr(q->target, '?');
+
+	html_open(h, "a");
+	if (q->arg && q->arg[strspn(q->arg, plain)]) {
+		/* What stands before the argument is our own pattern. */
+		_cleanup_(freep) char *before = xstrndup(path, (size_t)(q->arg - path));
+
+		html_href(h, before, q->arg, suffix);
+	} else {
+		html_attrf(h, "href", "%s%s%s%s", path, path[1] ? "" : "index", suffix,
+			   query ? query : "");
+	}
+	html_text(h, text);
+	html_close(h);
+}
+
 void page_end(struct request *q, struct html *h)
 {
 	html_close(h); /* main */
@@ -82,21 +102,12 @@ void page_end(struct request *q, struct html *h)
 	html_open(h, "p");
 	html_textf(h, "kperfbot %s. Times are UTC.", KPERFBOT_VERSION);
 	if (q->route && q->route->forms & FORM_JSON) {
-		const char *path = q->url.path, *query = strchr(q->target, '?');
-
 		html_text(h, " This page as ");
-		html_open(h, "a");
-		if (q->arg) {
-			/* What stands before the argument is our own pattern. */
-			_cleanup_(freep) char *before = xstrndup(path, (size_t)(q->arg - path));
-
-			html_href(h, before, q->arg, ".json");
-		} else {
-			html_attrf(h, "href", "%s%s.json%s", path, path[1] ? "" : "index",
-				   query ? query : "");
+		form_link(q, h, ".json", "JSON");
+		if (q->route->forms & FORM_CSV) {
+			html_text(h, " or ");
+			form_link(q, h, ".csv", "CSV");
 		}
-		html_text(h, "JSON");
-		html_close(h);
 		html_text(h, ".");
 	}
 }
@@ -161,6 +172,13 @@ static const struct {
 	{ "busy", "\xe2\x96\xb6", "busy" },
 	{ "forced", "!", "warn" },
 	{ "deleted", "\xe2\x9c\x97", "warn" },
+	{ "seen", "\xe2\x97\x8f", "warn" },
+	{ "known", "\xe2\x97\x86", "dim" },
+	{ "confirming", "\xe2\x96\xb6", "busy" },
+	{ "refuted", "\xe2\x9c\x97", "dim" },
+	{ "unconfirmed", "?", "warn" },
+	{ "drift", "\xe2\x9a\x91", "warn" },
+	{ "went-away", "\xe2\x80\x93", "dim" },
 };
 
 void part_state(struct html *h, const char *state)

@@ -63,7 +63,8 @@ struct request {
 
 enum {
 	FORM_HTML = 1,
-	FORM_JSON = 2
+	FORM_JSON = 2,
+	FORM_CSV = 4
 };
 
 /**
@@ -75,7 +76,7 @@ enum {
  * @forms: FORM_ bits; none for @serve.
  * @scope: token scope that is needed; NULL for everybody.
  * @load: read what the page shows, in a read-only snapshot.
- * @render: draw it.
+ * @render: draw it. @table: append it as CSV, if @forms has FORM_CSV.
  * @serve: do it all, without a transaction; fills the answer. No database is opened for it if @plain.
  */
 struct route {
@@ -85,6 +86,7 @@ struct route {
 	const char *scope;
 	int (*load)(struct request *q, json_t **ret, struct err *e);
 	void (*render)(struct request *q, struct html *h, const json_t *j);
+	void (*table)(const json_t *j, struct strbuf *ret);
 	int (*serve)(struct request *q, struct err *e);
 	unsigned forms;
 	bool plain;
@@ -122,6 +124,9 @@ int load_queue(struct request *q, json_t **ret, struct err *e);
 void render_queue(struct request *q, struct html *h, const json_t *j);
 int load_tree(struct request *q, json_t **ret, struct err *e);
 void render_tree(struct request *q, struct html *h, const json_t *j);
+int load_comparison(struct request *q, json_t **ret, struct err *e);
+void render_comparison(struct request *q, struct html *h, const json_t *j);
+void table_comparison(const json_t *j, struct strbuf *ret);
 int load_machine(struct request *q, json_t **ret, struct err *e);
 void render_machine(struct request *q, struct html *h, const json_t *j);
 int load_machines(struct request *q, json_t **ret, struct err *e);

@@ -36,6 +36,11 @@ static int run_page(struct request *q, struct err *e)
 	}
 	if (q->url.json) {
 		answer_json(q, 200, rd.j);
+	} else if (q->url.csv) {
+		_cleanup_(strbuf_done) struct strbuf table = STRBUF_INIT;
+
+		q->route->table(rd.j, &table);
+		answer_text(q, 200, "text/csv; charset=utf-8; header=present", strbuf_str(&table));
 	} else {
 		q->route->render(q, &h, rd.j);
 		text = html_take(&h);

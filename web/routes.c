@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define BOTH (FORM_HTML | FORM_JSON)
+#define ALL  (FORM_HTML | FORM_JSON | FORM_CSV)
 
 static const struct route routes[] = {
 	{ "GET", "/", "", .forms = BOTH, .load = load_overview, .render = render_overview },
@@ -20,6 +21,8 @@ static const struct route routes[] = {
 	{ "GET", "/b/:b/log.txt", "", .serve = serve_bisect_log },
 	{ "GET", "/queue", ",limit,", .forms = BOTH, .load = load_queue, .render = render_queue },
 	{ "GET", "/trees/:s", "", .forms = BOTH, .load = load_tree, .render = render_tree },
+	{ "GET", "/comparisons/:n", "", .forms = ALL, .load = load_comparison,
+	  .render = render_comparison, .table = table_comparison },
 	{ "GET", "/machines", "", .forms = BOTH, .load = load_machines, .render = render_machines },
 	{ "GET", "/machines/:s", "", .forms = BOTH, .load = load_machine,
 	  .render = render_machine },
@@ -104,7 +107,8 @@ int routes_find(struct request *q, struct err *e)
 		const struct route *r = &routes[i];
 
 		/* Calls that write are there below /api/v1 only, plain files have no .json form. */
-		if ((q->url.suffix && !r->forms) || (r->scope && !q->url.api))
+		if ((q->url.suffix && !r->forms) || (q->url.csv && !(r->forms & FORM_CSV)) ||
+		    (r->scope && !q->url.api))
 			continue;
 		free(path);
 		path = xstrdup(q->url.path);

@@ -97,8 +97,9 @@ int url_parse(const char *target, struct url *ret, struct err *e)
 		u.api = u.json = true;
 		memmove(u.path, u.path[7] ? u.path + 7 : "/", strlen(u.path + 7) + 2 - !!u.path[7]);
 	}
-	u.suffix = drop_suffix(u.path, ".json");
-	u.json = u.json || u.suffix;
+	u.csv = drop_suffix(u.path, ".csv");
+	u.suffix = u.csv || drop_suffix(u.path, ".json");
+	u.json = !u.csv && (u.json || u.suffix);
 	if (!strcmp(u.path, "/index") || u.path[0] == '\0')
 		(void)strcpy(u.path, "/"); /* NOLINT: at least as long before */
 	*ret = u;

@@ -13,8 +13,8 @@ struct err;
  * struct url - a decoded target; url_done() frees it.
  * @path: decoded, begins with '/', without the suffix and without /api/v1.
  * @api: it stood below /api/v1.
- * @suffix: it ended in ".json".
- * @json: the form asked for is JSON (by suffix or @api).
+ * @suffix: it ended in ".json" or ".csv".
+ * @json: the form asked for is JSON (by suffix or @api). @csv: it is CSV.
  * @keys, @values: decoded query.
  */
 struct url {
@@ -22,6 +22,7 @@ struct url {
 	bool api;
 	bool suffix;
 	bool json;
+	bool csv;
 	const char *keys[URL_MAX_QUERY];
 	const char *values[URL_MAX_QUERY];
 	size_t n;

@@ -208,6 +208,16 @@ int page_tree(struct db *db, const char *name, json_t **ret, struct err *e)
 	return by_key(db, SQL_PAGE_TREE, "tree", name, ret, e);
 }
 
+int page_comparison(struct db *db, int64_t id, json_t **ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_PAGE_COMPARISON, &rows, e, "i", id);
+
+	if (r == ERR_NOENT)
+		return err_set(e, ERR_NOENT, "no comparison %lld", (long long)id);
+	return r < 0 ? r : take_json(&rows, ret, e);
+}
+
 int page_queue(struct db *db, int64_t limit, json_t **ret, struct err *e)
 {
 	struct db_rows rows = { 0 };

@@ -38,6 +38,7 @@ int page_tree(struct db *db, const char *name, json_t **ret, struct err *e);
 /** page_machines() - {"items":[…]}; page_machine() - one of them, with "events", "controls", "recent", "facts". */
 int page_machines(struct db *db, json_t **ret, struct err *e);
 int page_machine(struct db *db, const char *name, json_t **ret, struct err *e);
+int page_comparison(struct db *db, int64_t id, json_t **ret, struct err *e);
 int page_queue(struct db *db, int64_t limit, json_t **ret, struct err *e);
 
 /** page_commit() - by all or the first (8 or more) digits of its hash; ERR_AMBIGUOUS. */

@@ -48,7 +48,7 @@ SELECT json_strip_nulls(json_build_object(
 	'runs', (SELECT count(*) FROM run),
 	'comparisons', COALESCE((SELECT json_agg(json_build_object(
 		'id', k.id, 'tree', k.tree, 'branch', k.branch, 'base', k.base, 'head', k.head, 'job', j.name,
-		'state', k.state, 'look', k.look, 'verdict', k.verdict, 'rel', k.rel, 'lo', k.lo, 'hi', k.hi,
+		'state', k.state, 'purpose', k.purpose, 'look', k.look, 'plan', k.plan, 'verdict', k.verdict, 'rel', k.rel, 'lo', k.lo, 'hi', k.hi,
 		'p', k.p, 'created', k.created,
 		'boots', (SELECT json_build_object(
 			'done', count(*) FILTER (WHERE b.state = 'done'),

@@ -38,6 +38,9 @@ SELECT json_strip_nulls(json_build_object(
 		'stats', (SELECT stats FROM verified WHERE commit = r.culprit)) END,
 	'parent', CASE WHEN r.parent IS NOT NULL THEN json_build_object('commit', r.parent,
 		'title', cp.subject, 'stats', (SELECT stats FROM verified WHERE commit = r.parent)) END,
+	'checks', (SELECT f->'checks' FROM jsonb_array_elements(CASE jsonb_typeof(k.evidence->'findings')
+			WHEN 'array' THEN k.evidence->'findings' ELSE '[]' END) f
+		WHERE f->>'headline' = r.metric AND jsonb_typeof(f->'checks') = 'array' LIMIT 1),
 	'runners_up', (SELECT json_agg(json_build_object('commit', u->>'commit', 'p', u->'p')
 			ORDER BY (u->>'p')::float8 DESC)
 		FROM (SELECT u FROM jsonb_array_elements(CASE jsonb_typeof(b.status->'posterior')
@@ -50,7 +53,8 @@ SELECT json_strip_nulls(json_build_object(
 			(SELECT count(*) FROM bisect_step s WHERE s.bisection = b.id)), 'boots', b.status->'boots',
 		'state_text', b.status->>'state_text', 'result', b.result) END,
 	'comparison', CASE WHEN k.id IS NOT NULL THEN json_build_object('id', k.id, 'state', k.state,
-		'verdict', k.verdict, 'look', k.look, 'p', k.p) END,
+		'purpose', k.purpose, 'verdict', k.verdict, 'look', k.look, 'p', k.p) END,
+	'findings', CASE jsonb_typeof(k.evidence->'findings') WHEN 'array' THEN k.evidence->'findings' END,
 	'metrics', CASE jsonb_typeof(k.evidence->'metrics') WHEN 'array' THEN k.evidence->'metrics' END,
 	'runs', COALESCE((SELECT json_agg(json_build_object('commit', m.commit, 'boot', m.boot, 'run', m.run,
 		'n', m.n, 'value', m.value, 'at', m.at, 'machine', m.machine,

@@ -10,9 +10,9 @@ SELECT json_strip_nulls(json_build_object(
 		'old', v.old, 'new', v.new, 'title', c.subject, 'at', v.at) ORDER BY v.id DESC)
 		FROM (SELECT * FROM head_event WHERE tree = $1 ORDER BY id DESC LIMIT 50) v
 		LEFT JOIN commit c ON c.hash = v.new), '[]'::json),
-	'comparisons', COALESCE((SELECT json_agg(json_build_object('id', k.id, 'branch', k.branch,
+	'comparisons', COALESCE((SELECT json_agg(json_build_object('id', k.id, 'branch', k.branch, 'purpose', k.purpose,
 		'base', k.base, 'head', k.head, 'title', c.subject, 'job', j.name, 'state', k.state,
-		'verdict', k.verdict, 'look', k.look, 'rel', k.rel, 'lo', k.lo, 'hi', k.hi, 'detail', k.detail,
+		'verdict', k.verdict, 'look', k.look, 'plan', k.plan, 'rel', k.rel, 'lo', k.lo, 'hi', k.hi, 'detail', k.detail,
 		'regression', (SELECT min(r.id) FROM regression r WHERE r.comparison = k.id),
 		'created', k.created, 'finished', k.finished) ORDER BY k.id DESC)
 		FROM (SELECT * FROM comparison WHERE tree = $1 ORDER BY id DESC LIMIT 50) k

@@ -69,14 +69,33 @@ static const char *const things =
 	"('ctx', '1/s', 'none', 'rate', false, 'context switches');\n"
 	"INSERT INTO metric_layout (metrics, digest) VALUES (ARRAY[1, 2], '\\x01');\n"
 	"INSERT INTO comparison (tree, branch, base, head, job, state, verdict, look, rel, lo, hi, p, "
-	"evidence, finished) VALUES ('linus', 'master', '" H_BASE "', '" H_HEAD "', 1, 'done', "
-	"'regression', 4, -0.038, -0.0433, -0.0327, 1e-6, '{\"format\":\"kperfbot-verdict/1\",\"metrics\":["
+	"evidence, plan, machine, finished) VALUES ('linus', 'master', '" H_BASE "', '" H_HEAD
+	"', 1, 'done', "
+	"'regression', 4, -0.038, -0.0433, -0.0327, 1e-6, '{\"format\":\"kperfbot-verdict/1\",\"findings\":["
+	"{\"headline\":\"will-it-scale.per_process_ops\",\"checks\":[{\"name\":\"aa\",\"rel\":0.001,\"lo\":-0.004,"
+	"\"hi\":0.006,\"p\":0.7,\"n\":4,\"ok\":true},{\"name\":\"bb<b>\",\"rel\":-0.02,\"lo\":-0.03,\"hi\":-0.01,"
+	"\"p\":0.0004,\"n\":4,\"ok\":false}],\"follows\":[{\"name\":\"faults\",\"rel\":-0.066}],\"text\":["
+	"\"will-it-scale.per_process_ops fell by 3.8%\",\"faults fell by 6.6% with it <script>\",7]}],\"metrics\":["
 	"{\"name\":\"will-it-scale.per_process_ops\",\"verdict\":\"regression\",\"rel\":-0.038,\"lo\":-0.0433,"
-	"\"hi\":-0.0327,\"level\":0.95,\"p\":1e-6,\"base\":{\"n\":12,\"boots\":4,\"center\":45915,\"sd\":251},"
-	"\"head\":{\"n\":12,\"boots\":4,\"center\":44170,\"sd\":270},\"notes\":[\"<i>note</i>\"]},"
-	"{\"name\":\"ctx\",\"verdict\":\"same\",\"rel\":0.001,\"lo\":-0.002,\"hi\":0.003}]}', now());\n"
+	"\"hi\":-0.0327,\"level\":0.95,\"p\":1e-6,\"fresh_rel\":-0.037,\"base\":{\"n\":12,\"boots\":4,\"center\":45915,"
+	"\"sd\":251},\"head\":{\"n\":12,\"boots\":4,\"center\":44170,\"sd\":270,\"modes\":[{\"share\":0.75,\"center\":"
+	"43900},{\"share\":0.25,\"center\":44990}]},\"notes\":[\"<i>note</i>\"]},"
+	"{\"name\":\"faults\",\"verdict\":\"change\",\"rel\":-0.066,\"lo\":-0.07,\"hi\":-0.06,\"per_work\":0.0002,"
+	"\"follows\":\"will-it-scale.per_process_ops\"},"
+	"{\"name\":\"ctx\",\"verdict\":\"same\",\"rel\":0.001,\"lo\":-0.002,\"hi\":0.003}]}', "
+	"'{\"commits\":31,\"boot_sd\":0.011,\"looks\":[{\"boots\":3,\"detectable\":0.045},{\"boots\":4,\"detectable\":"
+	"0.031},{\"boots\":8,\"detectable\":0.021}]}', 'q1', now());\n"
 	"INSERT INTO comparison (tree, branch, base, head, job, look) VALUES "
-	"('linus', 'evil', '" H_BASE "', '" H_EVIL "', 1, 1);\n";
+	"('linus', 'evil', '" H_BASE "', '" H_EVIL "', 1, 1);\n"
+	"INSERT INTO comparison (tree, branch, base, head, job, look, purpose, target, state, verdict, rel, lo, "
+	"hi, p, evidence, detail, finished) VALUES ('linus', 'master', '" H_CULP "', '" H_EVIL
+	"', 1, 5, 'confirm', "
+	"0.02, 'done', 'same', 0.001, -0.004, 0.006, 0.6, '{\"findings\":[],\"metrics\":[{\"name\":"
+	"\"will-it-scale.per_process_ops\",\"verdict\":\"same\",\"power\":{\"detectable\":0.01}},"
+	"{\"verdict\":7},\"<b>\"]}', 'a <b>detail', now()),"
+	"('linus', 'master', '" H_BASE "', '" H_CULP
+	"', 1, 0, 'layout', NULL, 'open', NULL, NULL, NULL, NULL, "
+	"NULL, '{\"findings\":7,\"metrics\":\"x\"}', NULL, NULL);\n";
 
 static const char *const findings =
 	"INSERT INTO regression (id, state, tree, branch, job, comparison, metric, rel, lo, hi, level, "

@@ -25,7 +25,7 @@ static void overview_counts_everything(void **state)
 	assert_int_equal(json_i64(json_object_get(j, "builds"), "failed", -1), 1);
 	assert_int_equal(json_i64(j, "runs", -1), 36);
 	assert_int_equal(json_i64(json_object_get(j, "mails"), "sent", -1), 1);
-	assert_int_equal(json_array_size(json_object_get(j, "comparisons")), 1);
+	assert_int_equal(json_array_size(json_object_get(j, "comparisons")), 2);
 	assert_int_equal(json_array_size(json_object_get(j, "bisections")), 1);
 	assert_int_equal(json_array_size(json_object_get(j, "regressions")), 2);
 }
@@ -45,7 +45,7 @@ static void regression_has_runs_mails_and_history(void **state)
 	assert_near(json_f64(effect, "rel", 0), -0.038, 1e-12);
 	assert_int_equal(json_array_size(json_object_get(j, "runs")), 36);
 	assert_int_equal(json_array_size(json_object_get(j, "history")), 2);
-	assert_int_equal(json_array_size(json_object_get(j, "metrics")), 2);
+	assert_int_equal(json_array_size(json_object_get(j, "metrics")), 3);
 	assert_int_equal(json_array_size(json_object_get(j, "runners_up")), 2);
 	assert_string_equal(json_str(json_object_get(j, "culprit"), "commit", ""), H_CULP);
 	assert_string_equal(json_str(j, "bisect", ""), "b5k2p9xm");

@@ -30,7 +30,7 @@ static bool is_ours(const char *tag)
 	static const char *const ours =
 		" html head meta title link body a header nav ul li main h1 h2 p b br span table thead "
 		"tbody tr th td div dl dt dd time footer small details summary pre code svg desc rect "
-		"line circle path text ";
+		"line circle path text polyline ";
 	char word[40];
 
 	(void)snprintf(word, sizeof(word), " %s ", tag);
@@ -115,6 +115,10 @@ static const char *const pages[] = {
 	"/machines/q1",
 	"/machines/q2",
 	("/commit/" H_CULP),
+	"/comparisons/1",
+	"/comparisons/2",
+	"/comparisons/3",
+	"/comparisons/4",
 	"/commit/44444444",
 	"/commit/55555555",
 	"/about",
@@ -161,6 +165,76 @@ static void every_page_has_two_json_forms(void **state)
 		assert_true(json_equal(a, b));
 		assert_null(strstr(strbuf_str(&x.body), ":null"));
 	}
+}
+
+static void a_comparison_says_what_it_rests_on(void **state)
+{
+	static const char *const says[] = {
+		"fell: <b>-3.8%</b>",
+		"4 of base, 4 of head, of at most 8 a side: looking early saved 8 boots (24 runs)",
+		"3 boots a side see a change of 4.5%, 4 see 3.1%, 8 see 2.1%",
+		"base against itself",
+		"</span> not ok",
+		"</span> two modes",
+		"75% of the runs near 43900, 25% of the runs near 44990",
+		"fell by 6.6% with it &lt;script&gt;",
+		"follows will-it-scale.per_process_ops",
+		"-3.7% by the boots alone",
+		"href=\"/r/r7f3k2qa\"",
+		"href=\"/comparisons/1.csv\"",
+	};
+
+	(void)state;
+	DO_GET(r, "/comparisons/1");
+	for (size_t i = 0; i < ARRAY_SIZE(says); i++)
+		if (!strstr(strbuf_str(&r.body), says[i]))
+			fail_msg("'%s' is missing in\n%s", says[i], strbuf_str(&r.body));
+	DO_GET(s, "/comparisons/3");
+	assert_non_null(strstr(strbuf_str(&s.body), "a step was seen in the history"));
+	assert_non_null(strstr(strbuf_str(&s.body), "a change of 1% would have been seen"));
+	DO_GET(n, "/comparisons/99");
+	assert_int_equal(n.status, 404);
+	DO_GET(x, "/comparisons/x1");
+	assert_int_equal(x.status, 404);
+}
+
+static void a_comparison_is_a_table_too(void **state)
+{
+	(void)state;
+	DO_GET(r, "/comparisons/1.csv");
+	assert_int_equal(r.status, 200);
+	assert_string_equal(reply_header(&r, "Content-Type"),
+			    "text/csv; charset=utf-8; header=present");
+	assert_non_null(strstr(strbuf_str(&r.body), "metric,unit,better,verdict,"));
+	assert_non_null(
+		strstr(strbuf_str(&r.body),
+		       "\r\n\"will-it-scale.per_process_ops\",\"\",\"\",\"regression\",\"\","
+		       "-0.038,-0.0433,-0.0327,0.95,1e-06,-0.037,,12,4,45915,251,12,4,"
+		       "44170,270\r\n"));
+	DO_GET(n, "/r/r7f3k2qa.csv");
+	assert_int_equal(n.status, 404);
+}
+
+/* What a suite with thousands of metrics gives. */
+static void thousands_of_metrics_fit_a_page(void **state)
+{
+	(void)state;
+	pg_exec("UPDATE comparison SET evidence = jsonb_set(evidence, '{metrics}', (evidence->'metrics') || "
+		"(SELECT jsonb_agg(jsonb_build_object('name', 'suite.some_long_name_of_a_metric_' || n, 'verdict', "
+		"CASE WHEN n % 3 = 0 THEN 'change' ELSE 'same' END, 'rel', 0.01234567, 'lo', -0.01234, 'hi', 0.12345, "
+		"'p', 1e-10, 'per_work', 0.01234, 'follows', 'will-it-scale.per_process_ops', "
+		"'base', jsonb_build_object('n', 30, 'boots', 10, 'center', 123456789), "
+		"'head', jsonb_build_object('n', 30, 'boots', 10, 'center', 123456789))) "
+		"FROM generate_series(1, 3000) n)) WHERE id = 1");
+	DO_GET(r, "/comparisons/1");
+	assert_int_equal(r.status, 200);
+	assert_true(r.body.len < 200000);
+	assert_well_formed("/comparisons/1", strbuf_str(&r.body));
+	DO_GET(s, "/r/r7f3k2qa");
+	assert_int_equal(s.status, 200);
+	assert_true(s.body.len < 200000);
+	DO_GET(t, "/comparisons/1.csv");
+	assert_non_null(strstr(strbuf_str(&t.body), "some_long_name_of_a_metric_2999"));
 }
 
 static void foreign_text_is_shown_not_obeyed(void **state)
@@ -738,6 +812,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_page_is_sound_html),
 		cmocka_unit_test(every_page_has_two_json_forms),
+		cmocka_unit_test(a_comparison_says_what_it_rests_on),
+		cmocka_unit_test(a_comparison_is_a_table_too),
 		cmocka_unit_test(foreign_text_is_shown_not_obeyed),
 		cmocka_unit_test(a_regression_has_the_documented_shape),
 		cmocka_unit_test(health_and_style_are_served),
@@ -757,6 +833,7 @@ int main(void)
 		cmocka_unit_test(idle_connections_do_not_starve_others),
 		cmocka_unit_test(the_role_may_not_write_elsewhere),
 		cmocka_unit_test(a_port_in_use_is_one_clear_line),
+		cmocka_unit_test(thousands_of_metrics_fit_a_page),
 		cmocka_unit_test(a_database_that_is_away_is_said_and_waited_for),
 	};
 
