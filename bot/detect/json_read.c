@@ -181,13 +181,31 @@ static size_t utf8_length(const struct json_in *in)
 	return n;
 }
 
+/* Has one of eight bytes its top bit set, or is it below 0x20, a quote or a backslash? */
+static bool any_special(uint64_t w)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+	uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\');
+
+	return ((w | (w - ones * 0x20) | (quote - ones) | (slash - ones)) & tops) != 0;
+}
+
 /* Up to the next character that is not as it stands: quote, backslash, control character. */
 static int take_plain(struct json_in *in)
 {
 	while (in->p < in->end) {
-		unsigned char c = (unsigned char)*in->p;
+		uint64_t w;
+		unsigned char c;
 		size_t n = 1;
 
+		if (in->end - in->p >= (ptrdiff_t)sizeof(w)) {
+			memcpy(&w, in->p, sizeof(w));
+			if (!any_special(w)) {
+				in->p += sizeof(w);
+				continue;
+			}
+		}
+		c = (unsigned char)*in->p;
 		if (c == '"' || c == '\\')
 			return 0;
 		if (c < 0x20)
@@ -444,11 +462,11 @@ int json_in_check(struct json_in *in)
 	if (c != '{' && c != '[')
 		return json_in_fail(in, "want an object");
 	r = json_in_skip(in);
-	if (r < 0)
-		return r;
+	return r < 0 ? r : json_in_end(in);
+}
+
+int json_in_end(struct json_in *in)
+{
 	(void)json_in_peek(in);
-	if (in->p < in->end)
-		return json_in_fail(in, "more behind the end");
-	in->p = in->text;
-	return 0;
+	return in->p < in->end ? json_in_fail(in, "more behind the end") : 0;
 }

@@ -33,8 +33,11 @@ struct json_text {
 void json_in_init(struct json_in *in, const char *text, size_t len, struct err *e);
 void json_in_done(struct json_in *in);
 
-/** json_in_check() - is all of the text one object or array in UTF-8? Reads none of it. */
+/** json_in_check() - is all of the text one object or array in UTF-8? Goes past it. */
 int json_in_check(struct json_in *in);
+
+/** json_in_end() - nothing but space must follow. */
+int json_in_end(struct json_in *in);
 
 /** json_in_peek() - first character of the next value; '\0' at the end of the text. */
 char json_in_peek(struct json_in *in);

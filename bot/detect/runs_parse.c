@@ -428,13 +428,17 @@ static int parse_file(struct parser *p)
 			       { "machine", NULL },
 			       { "metrics", NULL },
 			       { "runs", NULL } };
-	int r = json_in_check(&p->in);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (json_in_peek(&p->in) != '{')
-		return err_set(p->e, ERR_FORMAT, "no object with format '%s'", RUNS_FORMAT);
+	if (json_in_peek(&p->in) != '{') {
+		r = json_in_check(&p->in);
+		return r < 0 ? r
+			     : err_set(p->e, ERR_FORMAT, "no object with format '%s'", RUNS_FORMAT);
+	}
+	/* Whatever follows is known to be JSON then. */
 	r = find_members(p, at, ARRAY_SIZE(at), "");
+	if (r == 0)
+		r = json_in_end(&p->in);
 	if (r == 0)
 		r = check_format(p, &at[0]);
 	if (r == 0)
