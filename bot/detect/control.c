@@ -125,12 +125,12 @@ size_t control_check_all(const struct detect_sample *base, size_t nbase,
 			 int candidate_look, struct control_check *ret)
 {
 	const struct detect_profile *p = profile && profile->have ? profile : NULL;
-	bool raw = p && !p->ln_scale;
+	_cleanup_(units_room_done) struct units_room room = { 0 };
 	struct control c = { .o = o };
 	struct units_pair pair;
 	size_t n = 0;
 
-	units_pair_init(&pair, base, nbase, head, nhead, raw, raw);
+	units_pair_init(&pair, &room, base, nbase, head, nhead, p);
 	c.profile = p && p->ln_scale == pair.ln ? p : NULL;
 	c.ln = pair.ln;
 	for (int late = 0; late <= (candidate_look > 0); late++) {
@@ -142,7 +142,6 @@ size_t control_check_all(const struct detect_sample *base, size_t nbase,
 		if (!late)
 			n += compare(&c, &b, &a, "bb", &ret[n]);
 	}
-	units_pair_done(&pair);
 	return n;
 }
 

@@ -143,7 +143,7 @@ static void read_side(const json_t *o, struct detect_side *s)
 				   .units = integer(o, "units"),
 				   .center = num(o, "center"),
 				   .sd = num(o, "sd") };
-	for (size_t i = 0; i < 2 && i < json_array_size(modes); i++) {
+	for (size_t i = 0; i < DETECT_MODES_MAX && i < json_array_size(modes); i++) {
 		s->modes[i].share = num(json_array_get(modes, i), "share");
 		s->modes[i].center = num(json_array_get(modes, i), "center");
 		s->nmodes = (int)i + 1;
