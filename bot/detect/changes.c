@@ -224,18 +224,15 @@ static double inflation(struct changes_work *w)
 
 static void work_search(struct changes_work *w)
 {
-	struct potts_input in = { .z = w->z, .w = w->w, .n = w->n, .k = (float)w->preset.k };
-	size_t ncuts;
+	_cleanup_(potts_done) struct potts p = { 0 };
+	double beta = w->preset.c * log((double)w->n);
+	float k = (float)w->preset.k;
 
-	in.beta = (float)(w->preset.c * log((double)w->n));
-	ncuts = potts_segment(&in, w->cuts);
-	set_levels(w, w->cuts, ncuts);
+	potts_init(&p, w->z, w->w, w->n);
+	set_levels(w, w->cuts, potts_segment(&p, (float)beta, k, w->cuts));
 	w->f = inflation(w);
-	if (w->f > 1.05) {
-		in.beta *= (float)w->f;
-		ncuts = potts_segment(&in, w->cuts);
-		set_levels(w, w->cuts, ncuts);
-	}
+	if (w->f > 1.05)
+		set_levels(w, w->cuts, potts_segment(&p, (float)(beta * w->f), k, w->cuts));
 	changes_merge(w);
 }
 

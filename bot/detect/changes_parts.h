@@ -4,6 +4,8 @@
 
 #include "bot/detect/changes.h"
 
+#include <stdint.h>
+
 /**
  * struct changes_preset - numbers behind a sensitivity.
  * @c: a change costs c ln N. @k: residuals beyond k sigma count as k sigma.
@@ -18,23 +20,31 @@ struct changes_preset {
 };
 
 /**
- * struct potts_input - z values and what a path through the levels costs.
- * @z: @n values in units of sigma. @w: their weights, or NULL for 1 each.
+ * struct potts - a search for the cheapest sequence of levels; potts_init(), potts_done().
+ * @z: @n values in units of sigma. @w: their weights, or NULL for 1 each. Both borrowed.
+ * The rest is private.
  */
-struct potts_input {
+struct potts {
 	const float *z;
 	const float *w;
 	size_t n;
-	float beta;
-	float k;
+	float *level;
+	float *q;
+	int32_t *start;
+	int32_t *best_start;
+	size_t nlevels;
 };
 
+/** potts_init() - place the levels. */
+void potts_init(struct potts *p, const float *z, const float *w, size_t n);
+void potts_done(struct potts *p);
+
 /**
- * potts_segment() - cheapest sequence of levels for @in.
- * @cuts: room for @in->n; gets the first points of new levels, ascending.
+ * potts_segment() - the cheapest sequence: residuals cost their square, at most @k^2, changes @beta.
+ * @cuts: room for n; gets the first points of new levels, ascending.
  * Return: number of cuts.
  */
-size_t potts_segment(const struct potts_input *in, size_t *cuts);
+size_t potts_segment(struct potts *p, float beta, float k, size_t *cuts);
 
 /** struct changes_level - a stretch [start, end) between two changes, in units of sigma. */
 struct changes_level {

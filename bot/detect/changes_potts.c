@@ -1,95 +1,117 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/detect/changes_parts.h"
 
-#include "bot/base/cleanup.h"
 #include "bot/base/strbuf.h"
 
 #include <math.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+/*
+ * A path ending at point i on level g costs q[g]; it came to this level at start[g]. All costs are
+ * kept relative to the cheapest, so floats hold them exactly enough however long the series is. A
+ * change is always from the cheapest level of the point before, so which path that was need not be
+ * stored for each level and point: where its level began, best_start[], will do.
+ */
 
 /* Levels are worked on in groups of LANES, written so that the compiler makes vectors of them. */
 enum {
 	LANES = 16,
-	LEVELS_MIN = 16,
-	LEVELS_MAX = 2048
+	LEVELS_MAX = 2048,
+	CELLS_MAX = 1 << 20
 };
 
-#define LEVEL_STEP 0.25F
+/* Levels are this far apart, and each has a point within NEAR. */
+#define LEVEL_STEP 0.25
+#define NEAR	   1.0
 
-/*
- * A path ending at point i on level g costs q[g]; it came to this level at start[g]. All costs are
- * kept relative to the cheapest, so floats hold them exactly enough however long the series is, and
- * a path never costs more than the cheapest plus one change: which path it was then need not be
- * stored for each level and point; the start of the cheapest path's level at each point will do.
- */
-struct potts {
-	float *level;
-	float *q;
-	int32_t *start;
-	int32_t *best_start;
-	size_t nlevels;
+struct grid {
+	double first;
+	double last;
+	double step;
+	size_t cells;
 };
 
-static int compare_floats(const void *a, const void *b)
+static struct grid grid_of(const struct potts *p)
 {
-	float x = *(const float *)a, y = *(const float *)b;
+	_cleanup_(freep) double *x = xcalloc(p->n, sizeof(*x));
+	size_t cut = (size_t)(.002 * (double)(p->n - 1));
+	struct grid g = { .step = LEVEL_STEP };
 
-	return (x > y) - (x < y);
+	for (size_t i = 0; i < p->n; i++)
+		x[i] = (double)p->z[i];
+	g.first = changes_select(x, p->n, cut) - NEAR;
+	g.last = changes_select(x, p->n, p->n - 1 - cut) + NEAR;
+	while ((g.last - g.first) / g.step >= CELLS_MAX)
+		g.step *= 2;
+	g.cells = (size_t)((g.last - g.first) / g.step) + 1;
+	return g;
 }
 
 /*
- * Levels from the .002 to the .998 quantile, LEVEL_STEP apart. Where the data have holes there are
- * no levels: the best level of a stretch has points of the stretch near it. In units of LEVEL_STEP.
+ * Where the data have holes there are no levels: the best level of a stretch has points of the
+ * stretch near it. Return: number of levels, LEVELS_MAX + 1 if there would be more.
  */
-static size_t place_levels(const float *sorted, size_t n, float step, float near, float *level)
+static size_t place_levels(const struct potts *p, const struct grid *g)
 {
-	float first = sorted[(size_t)(.002 * (double)(n - 1))] - 1;
-	float last = sorted[n - 1 - (size_t)(.002 * (double)(n - 1))] + 1;
-	size_t count = 0, lo = 0, hi = 0;
+	_cleanup_(freep) char *used = xcalloc(g->cells, 1);
+	size_t reach = (size_t)ceil(NEAR / g->step), count = 0, until = 0;
 
-	for (double v = (double)first; v <= (double)last + (double)step / 2;) {
-		float at = (float)v;
+	for (size_t i = 0; i < p->n; i++) {
+		double cell = ((double)p->z[i] - g->first) / g->step;
 
-		while (lo < n && sorted[lo] < at - near)
-			lo++;
-		while (hi < n && sorted[hi] <= at + near)
-			hi++;
-		if (hi > lo) {
-			if (count == LEVELS_MAX)
-				return LEVELS_MAX + 1;
-			level[count++] = at;
-			v += (double)step;
-		} else if (lo < n) {
-			/* The next level on the same grid that has a point near. */
-			double skip = ((double)sorted[lo] - (double)near - v) / (double)step;
+		if (cell >= 0 && cell < (double)g->cells)
+			used[(size_t)cell] = 1;
+	}
+	for (size_t c = 0; c < g->cells; c++) {
+		size_t ahead = c + reach < g->cells ? c + reach : g->cells - 1;
 
-			v += (double)step * fmax(1, ceil(skip));
-		} else {
-			break;
+		if (c == 0) {
+			for (size_t k = 0; k <= ahead; k++)
+				until = used[k] ? k + reach + 2 : until;
+		} else if (used[ahead]) {
+			until = ahead + reach + 2;
 		}
+		if (c >= until)
+			continue;
+		if (count == LEVELS_MAX)
+			return LEVELS_MAX + 1;
+		p->level[count++] = (float)(g->first + g->step * (double)c);
 	}
 	return count;
 }
 
-static void make_levels(struct potts *p, const struct potts_input *in)
+void potts_init(struct potts *p, const float *z, const float *w, size_t n)
 {
-	_cleanup_(freep) float *sorted = xcalloc(in->n, sizeof(*sorted));
-	float step = LEVEL_STEP, near = 1;
+	struct grid g;
 	size_t count;
 
-	memcpy(sorted, in->z, in->n * sizeof(*sorted));
-	qsort(sorted, in->n, sizeof(*sorted), compare_floats);
-	p->level = xcalloc(LEVELS_MAX + LANES, sizeof(*p->level));
-	while ((count = place_levels(sorted, in->n, step, near, p->level)) > LEVELS_MAX) {
-		step *= 2;
-		near = near < step / 2 ? step / 2 : near;
+	*p = (struct potts){ .z = z, .w = w, .n = n };
+	if (n < 2)
+		return;
+	g = grid_of(p);
+	p->level = xcalloc(LEVELS_MAX, sizeof(*p->level));
+	while ((count = place_levels(p, &g)) > LEVELS_MAX) {
+		g.step *= 2;
+		g.cells = g.cells / 2 + 1;
 	}
-	while (count < LEVELS_MIN || count % LANES) {
+	while (count % LANES) {
 		p->level[count] = p->level[count - 1];
 		count++;
 	}
 	p->nlevels = count;
+	p->q = xcalloc(count, sizeof(*p->q));
+	p->start = xcalloc(count, sizeof(*p->start));
+	p->best_start = xcalloc(n, sizeof(*p->best_start));
+}
+
+void potts_done(struct potts *p)
+{
+	free(p->level);
+	free(p->q);
+	free(p->start);
+	free(p->best_start);
+	*p = (struct potts){ 0 };
 }
 
 /* One more point. Return: the cost of the cheapest path; @base is what it was before. */
@@ -129,25 +151,21 @@ static float step(struct potts *p, float z, float w, float k2, float beta, float
 	return least;
 }
 
-size_t potts_segment(const struct potts_input *in, size_t *cuts)
+size_t potts_segment(struct potts *p, float beta, float k, size_t *cuts)
 {
-	struct potts p = { 0 };
+	size_t count = 0, best = 0, end = p->n;
 	float base = 0;
-	size_t count = 0, best = 0, end = in->n;
 
-	if (in->n < 2)
+	if (p->n < 2)
 		return 0;
-	make_levels(&p, in);
-	p.q = xcalloc(p.nlevels, sizeof(*p.q));
-	p.start = xcalloc(p.nlevels, sizeof(*p.start));
-	p.best_start = xcalloc(in->n, sizeof(*p.best_start));
-	for (size_t i = 0; i < in->n; i++) {
-		base = step(&p, in->z[i], in->w ? in->w[i] : 1, in->k * in->k, in->beta, base,
-			    (int32_t)i, &best);
-		p.best_start[i] = p.start[best];
+	memset(p->q, 0, p->nlevels * sizeof(*p->q));
+	memset(p->start, 0, p->nlevels * sizeof(*p->start));
+	for (size_t i = 0; i < p->n; i++) {
+		base = step(p, p->z[i], p->w ? p->w[i] : 1, k * k, beta, base, (int32_t)i, &best);
+		p->best_start[i] = p->start[best];
 	}
-	while (p.best_start[end - 1] > 0) {
-		end = (size_t)p.best_start[end - 1];
+	while (p->best_start[end - 1] > 0) {
+		end = (size_t)p->best_start[end - 1];
 		cuts[count++] = end;
 	}
 	for (size_t i = 0; i < count / 2; i++) {
@@ -156,9 +174,5 @@ size_t potts_segment(const struct potts_input *in, size_t *cuts)
 		cuts[i] = cuts[count - 1 - i];
 		cuts[count - 1 - i] = t;
 	}
-	free(p.level);
-	free(p.q);
-	free(p.start);
-	free(p.best_start);
 	return count;
 }

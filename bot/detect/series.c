@@ -4,8 +4,8 @@
 #include "bot/base/err.h"
 #include "bot/base/parse.h"
 #include "bot/detect/csv.h"
+#include "bot/detect/series_parts.h"
 #include "bot/detect/series_time.h"
-#include "bot/detect/stats.h"
 
 #include <float.h>
 #include <math.h>
@@ -25,23 +25,14 @@ enum column {
 static const char *const column_names[COLUMNS] = { "value",  "commit", "time",
 						   "series", "boot",   "machine" };
 
-/* One row as it was read; @commit counts the points of its series. */
-struct row {
-	double value;
-	double time;
-	uint64_t boot;
-	uint32_t series;
-	uint32_t commit;
-};
-
 /*
- * A table of series by name and machine, and one of commits by series and name: open addressing,
- * entries are indexes + 1.
+ * Tables of series by name and machine, and for each series of its commits by name: open addressing,
+ * slots are indexes + 1. @hashes: of the entries.
  */
 struct table {
 	uint32_t *slots;
 	size_t nslots;
-	size_t used;
+	VEC(uint64_t) hashes;
 };
 
 struct reader {
@@ -50,11 +41,9 @@ struct reader {
 	size_t ncolumns;
 	bool each_row;
 	struct series_file *file;
-	VEC(struct row) rows;
-	VEC(uint32_t) commit_of;    /* entries of @commits: their series … */
-	VEC(uint32_t) commit_index; /* … and index in it */
+	struct series_rows rows;
 	struct table series;
-	struct table commits;
+	VEC(struct table) commits;
 	size_t last_series;
 };
 
@@ -79,15 +68,24 @@ void series_file_done(struct series_file *f)
 	f->has_time = false;
 }
 
+static void table_done(struct table *t)
+{
+	vec_done(&t->hashes);
+	free(t->slots);
+}
+
 static void reader_done(struct reader *r)
 {
 	csv_done(&r->csv);
 	vec_done(&r->rows);
-	vec_done(&r->commit_of);
-	vec_done(&r->commit_index);
-	free(r->series.slots);
-	free(r->commits.slots);
+	table_done(&r->series);
+	vec_foreach (t, &r->commits)
+		table_done(t);
+	vec_done(&r->commits);
 }
+
+/* FNV-1a. */
+#define HASH_START 0xcbf29ce484222325ULL
 
 static uint64_t hash_text(const char *s, uint64_t h)
 {
@@ -99,45 +97,36 @@ static uint64_t hash_text(const char *s, uint64_t h)
 
 static size_t first_slot(uint64_t h, size_t nslots)
 {
-	h ^= h >> 32;
-	h *= 0x9e3779b97f4a7c15ULL;
-	return (size_t)(h >> 20) & (nslots - 1);
+	h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdULL;
+	h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+	return (size_t)(h ^ (h >> 33)) & (nslots - 1);
 }
 
-static uint64_t series_hash(const struct reader *r, size_t i)
+/* Room for one more entry. */
+static void table_grow(struct table *t)
 {
-	const struct series *s = &r->file->items.items[i];
+	size_t nslots = t->nslots ? 2 * t->nslots : 64;
+	uint32_t *slots;
 
-	return hash_text(s->machine, hash_text(s->name, 0xcbf29ce484222325ULL));
-}
-
-static uint64_t commit_hash(const struct reader *r, size_t i)
-{
-	uint32_t series = r->commit_of.items[i];
-	const struct series *s = &r->file->items.items[series];
-
-	return hash_text(s->commits.items[r->commit_index.items[i]],
-			 0xcbf29ce484222325ULL ^ ((uint64_t)series << 32));
-}
-
-/* Room for one more entry; @hash gives that of an entry already in the table. */
-static void table_grow(const struct reader *r, struct table *t,
-		       uint64_t (*hash)(const struct reader *, size_t))
-{
-	struct table bigger = { .nslots = t->nslots ? 2 * t->nslots : 64, .used = t->used };
-
-	if (2 * (t->used + 1) <= t->nslots)
+	if (2 * (t->hashes.len + 1) <= t->nslots)
 		return;
-	bigger.slots = xcalloc(bigger.nslots, sizeof(*bigger.slots));
-	for (size_t i = 0; i < t->used; i++) {
-		size_t k = first_slot(hash(r, i), bigger.nslots);
+	slots = xcalloc(nslots, sizeof(*slots));
+	for (size_t i = 0; i < t->hashes.len; i++) {
+		size_t k = first_slot(t->hashes.items[i], nslots);
 
-		while (bigger.slots[k])
-			k = (k + 1) & (bigger.nslots - 1);
-		bigger.slots[k] = (uint32_t)i + 1;
+		while (slots[k])
+			k = (k + 1) & (nslots - 1);
+		slots[k] = (uint32_t)i + 1;
 	}
 	free(t->slots);
-	*t = bigger;
+	t->slots = slots;
+	t->nslots = nslots;
+}
+
+static void table_add(struct table *t, size_t slot, uint64_t hash)
+{
+	vec_push(&t->hashes, hash);
+	t->slots[slot] = (uint32_t)t->hashes.len;
 }
 
 static const char *field(const struct reader *r, enum column c)
@@ -167,6 +156,7 @@ static int check_name(const struct reader *r, enum column c, struct err *e)
 static int find_series(struct reader *r, size_t *ret, struct err *e)
 {
 	struct series s = { 0 };
+	struct table none = { 0 };
 	uint64_t h;
 	size_t k;
 
@@ -174,13 +164,12 @@ static int find_series(struct reader *r, size_t *ret, struct err *e)
 		*ret = r->last_series;
 		return 0;
 	}
-	table_grow(r, &r->series, series_hash);
-	h = hash_text(field(r, COLUMN_MACHINE),
-		      hash_text(field(r, COLUMN_SERIES), 0xcbf29ce484222325ULL));
+	table_grow(&r->series);
+	h = hash_text(field(r, COLUMN_MACHINE), hash_text(field(r, COLUMN_SERIES), HASH_START));
 	for (k = first_slot(h, r->series.nslots); r->series.slots[k];
 	     k = (k + 1) & (r->series.nslots - 1)) {
 		*ret = r->series.slots[k] - 1;
-		if (is_series(r, *ret)) {
+		if (r->series.hashes.items[*ret] == h && is_series(r, *ret)) {
 			r->last_series = *ret;
 			return 0;
 		}
@@ -194,13 +183,13 @@ static int find_series(struct reader *r, size_t *ret, struct err *e)
 	s.machine = xstrdup(field(r, COLUMN_MACHINE));
 	vec_push(&r->file->items, s);
 	*ret = r->last_series = r->file->items.len - 1;
-	r->series.slots[k] = (uint32_t)r->file->items.len;
-	r->series.used++;
+	table_add(&r->series, k, h);
+	vec_push(&r->commits, none);
 	return 0;
 }
 
-/* A new commit of series @si, known under its name from now on if it has one. */
-static int add_commit(struct reader *r, size_t si, size_t slot, struct err *e)
+/* A new commit of series @si. */
+static int add_commit(struct reader *r, size_t si, struct err *e)
 {
 	struct series *s = &r->file->items.items[si];
 	struct series_point p = { (double)NAN, 0, (double)NAN };
@@ -214,23 +203,20 @@ static int add_commit(struct reader *r, size_t si, size_t slot, struct err *e)
 	vec_push(&s->rows, s->nrows);
 	vec_push(&s->last_rows, s->nrows);
 	vec_push(&s->commits, xstrdup(field(r, COLUMN_COMMIT)));
-	if (slot < r->commits.nslots) {
-		vec_push(&r->commit_of, (uint32_t)si);
-		vec_push(&r->commit_index, (uint32_t)s->points.len - 1);
-		r->commits.slots[slot] = (uint32_t)++r->commits.used;
-	}
 	return 0;
 }
 
 static int find_commit(struct reader *r, size_t si, double time, uint32_t *ret, struct err *e)
 {
 	struct series *s = &r->file->items.items[si];
+	struct table *t = &r->commits.items[si];
 	const char *name = field(r, COLUMN_COMMIT);
+	uint64_t h;
 	size_t k;
 	int err;
 
 	if (r->at[COLUMN_COMMIT] < 0 || r->each_row) {
-		err = add_commit(r, si, SIZE_MAX, e);
+		err = add_commit(r, si, e);
 		*ret = (uint32_t)s->points.len - 1;
 		return err;
 	}
@@ -240,14 +226,11 @@ static int find_commit(struct reader *r, size_t si, double time, uint32_t *ret, 
 		*ret = (uint32_t)s->commits.len - 1;
 		return 0;
 	}
-	table_grow(r, &r->commits, commit_hash);
-	k = first_slot(hash_text(name, 0xcbf29ce484222325ULL ^ ((uint64_t)si << 32)),
-		       r->commits.nslots);
-	for (; r->commits.slots[k]; k = (k + 1) & (r->commits.nslots - 1)) {
-		size_t c = r->commits.slots[k] - 1;
-
-		*ret = r->commit_index.items[c];
-		if (r->commit_of.items[c] != si || strcmp(s->commits.items[*ret], name) != 0)
+	table_grow(t);
+	h = hash_text(name, HASH_START);
+	for (k = first_slot(h, t->nslots); t->slots[k]; k = (k + 1) & (t->nslots - 1)) {
+		*ret = t->slots[k] - 1;
+		if (t->hashes.items[*ret] != h || strcmp(s->commits.items[*ret], name) != 0)
 			continue;
 		if (isfinite(time))
 			return 0;
@@ -256,14 +239,34 @@ static int find_commit(struct reader *r, size_t si, double time, uint32_t *ret, 
 			       "order of the commits, or have a time",
 			       r->csv.line, name);
 	}
-	err = add_commit(r, si, k, e);
+	err = add_commit(r, si, e);
+	if (err < 0)
+		return err;
+	table_add(t, k, h);
 	*ret = (uint32_t)s->points.len - 1;
-	return err;
+	return 0;
 }
 
-static bool is_word(const char *s, const char *word)
+/*
+ * Most numbers in such files are like 45915.37: digits that fit a double exactly, divided by a power
+ * of ten that does too, which rounds as strtod() would.
+ */
+static bool plain_number(const char *s, double *ret)
 {
-	return strcasecmp(s, word) == 0;
+	static const double tens[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10 };
+	uint64_t v = 0;
+	size_t n = 0, places = 0;
+
+	for (; *s >= '0' && *s <= '9'; s++, n++)
+		v = 10 * v + (uint64_t)(*s - '0');
+	if (n && *s == '.') {
+		for (s++; *s >= '0' && *s <= '9' && places < 10; s++, n++, places++)
+			v = 10 * v + (uint64_t)(*s - '0');
+	}
+	if (*s || !n || n > 15)
+		return false;
+	*ret = (double)v / tens[places];
+	return true;
 }
 
 static int read_value(const struct reader *r, double *ret, struct err *e)
@@ -272,12 +275,14 @@ static int read_value(const struct reader *r, double *ret, struct err *e)
 					       "+inf", "infinity", "-infinity" };
 	const char *s = field(r, COLUMN_VALUE);
 
+	if (plain_number(s, ret))
+		return 0;
 	*ret = (double)NAN;
 	if (!*s)
 		return err_set(e, ERR_PARSE, "line %zu: no value; what is not known is nan",
 			       r->csv.line);
 	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++) {
-		if (is_word(s, unknown[i]))
+		if (!strcasecmp(s, unknown[i]))
 			return 0;
 	}
 	if (parse_f64(s, -DBL_MAX, DBL_MAX, ret, NULL) == 0)
@@ -291,7 +296,7 @@ static int read_value(const struct reader *r, double *ret, struct err *e)
 
 static int read_row(struct reader *r, struct err *e)
 {
-	struct row row = { .time = (double)NAN };
+	struct series_row row = { .time = (double)NAN };
 	struct series *s;
 	size_t si = 0;
 	int err;
@@ -320,7 +325,7 @@ static int read_row(struct reader *r, struct err *e)
 	s->nrows++;
 	s->gaps += isnan(row.value) ? 1 : 0;
 	row.series = (uint32_t)si;
-	row.boot = hash_text(field(r, COLUMN_BOOT), 0xcbf29ce484222325ULL);
+	row.boot = hash_text(field(r, COLUMN_BOOT), HASH_START);
 	vec_push(&r->rows, row);
 	return 0;
 }
@@ -369,100 +374,6 @@ static bool is_end(const struct reader *r)
 	return true;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->series != y->series)
-		return x->series < y->series ? -1 : 1;
-	if (x->commit != y->commit)
-		return x->commit < y->commit ? -1 : 1;
-	if (isnan(x->time) || isnan(y->time))
-		return isnan(y->time) - isnan(x->time);
-	return (x->time > y->time) - (x->time < y->time);
-}
-
-/*
- * When the second of the commits after each had been measured, NaN where that is not known: rows of
- * a commit from after then were measured again, unless all of its rows are.
- */
-static double *again_from(const struct series *s)
-{
-	double *from = xcalloc(s->points.len + 1, sizeof(*from));
-	double first = INFINITY, second = INFINITY;
-
-	for (size_t i = s->points.len; i-- > 0;) {
-		double t = s->points.items[i].time;
-
-		from[i] = t < second ? second : (double)INFINITY;
-		if (t < first) {
-			second = first;
-			first = t;
-		} else if (t < second) {
-			second = t;
-		}
-	}
-	return from;
-}
-
-/* Value of a commit from its @n rows, and what was measured again. */
-static void fill_point(struct series *s, const struct row *rows, size_t n, double again,
-		       bool by_boot, double *values)
-{
-	struct series_point *p = &s->points.items[rows->commit];
-	size_t known = 0, boots = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		bool seen = false;
-
-		if (!isfinite(rows[i].value))
-			continue;
-		if (rows[i].time > again) {
-			struct series_remeasure a = { rows->commit, rows[i].time, rows[i].value };
-
-			vec_push(&s->again, a);
-			continue;
-		}
-		for (size_t k = i; by_boot && k-- > 0 && !seen && i - k < 1000;)
-			seen = rows[k].boot == rows[i].boot && isfinite(rows[k].value);
-		boots += !seen;
-		values[known++] = rows[i].value;
-	}
-	p->units = (double)(by_boot ? boots : known);
-	p->value = known ? stats_median(values, known) : p->value;
-}
-
-static void fill_points(struct reader *r)
-{
-	_cleanup_(freep) double *values = xcalloc(r->rows.len + 1, sizeof(*values));
-	_cleanup_(freep) double *again = NULL;
-	size_t last = SIZE_MAX;
-
-	if (!r->rows.len)
-		return;
-	qsort(r->rows.items, r->rows.len, sizeof(*r->rows.items), compare_rows);
-	vec_foreach (row, &r->rows) {
-		double *t = &r->file->items.items[row->series].points.items[row->commit].time;
-
-		if (isfinite(row->time) && !(*t <= row->time))
-			*t = row->time;
-	}
-	for (size_t i = 0, n; i < r->rows.len; i += n) {
-		const struct row *rows = &r->rows.items[i];
-		struct series *s = &r->file->items.items[rows->series];
-
-		for (n = 1; i + n < r->rows.len && rows[n].series == rows->series &&
-			    rows[n].commit == rows->commit;)
-			n++;
-		if (rows->series != last) {
-			free(again);
-			again = again_from(s);
-			last = rows->series;
-		}
-		fill_point(s, rows, n, again[rows->commit], r->at[COLUMN_BOOT] >= 0, values);
-	}
-}
-
 int series_parse(const char *text, size_t len, bool each_row, struct series_file *ret,
 		 struct err *e)
 {
@@ -487,7 +398,7 @@ int series_parse(const char *text, size_t len, bool each_row, struct series_file
 	}
 	if (err < 0)
 		return err;
-	fill_points(&r);
+	series_fill_points(&file, &r.rows, r.at[COLUMN_BOOT] >= 0);
 	*ret = file;
 	file = (struct series_file){ 0 };
 	return 0;
