@@ -73,6 +73,7 @@ int judged_profile(const struct judged_plan *plan, const char *name, size_t runs
 		if (!m)
 			continue;
 		add_commit(m, &c[n]);
+		c[n].borrowed = i < plan->nborrowed;
 		n++;
 	}
 	detect_rules_init(&ru, plan->options);

@@ -57,6 +57,7 @@ struct judged_plan {
 	const struct detect_options *options;
 	const struct runs *history; /* earlier kernels, oldest first; NULL without */
 	size_t nhistory;
+	size_t nborrowed; /* the first so many of @history are not commits of the branch */
 	uint64_t seed;
 	bool (*want)(const char *name, const void *arg);
 	const void *want_arg;

@@ -11,6 +11,7 @@
 #include "bot/store/series.h"
 
 #include <math.h>
+#include <string.h>
 
 void detect_past_done(struct detect_past *p)
 {
@@ -18,8 +19,29 @@ void detect_past_done(struct detect_past *p)
 	*p = (struct detect_past){ 0 };
 }
 
-int detect_past_load(struct job_ctx *c, const struct comparison *cmp, const char *metric,
-		     struct detect_past *ret, struct err *e)
+/* Others' runs before our own. */
+static int borrow(struct job_ctx *c, const struct series_key *key, const char *group,
+		  struct detect_past *p, struct err *e)
+{
+	struct runs *others, *all;
+	size_t n;
+	int r;
+
+	r = series_borrowed(c->db, key, group, DETECT_HISTORY_MAX - (int)p->nhistory, &others, &n,
+			    e);
+	if (r < 0)
+		return r;
+	all = xcalloc(n + p->nhistory + 1, sizeof(*all));
+	memcpy(all, others, n * sizeof(*all));
+	memcpy(all + n, p->history, p->nhistory * sizeof(*all));
+	free(others);
+	free(p->history);
+	*p = (struct detect_past){ all, n + p->nhistory, n };
+	return 0;
+}
+
+int detect_past_load(struct job_ctx *c, const struct comparison *cmp, const char *group,
+		     const char *metric, struct detect_past *ret, struct err *e)
 {
 	const struct series_key key = { .tree = cmp->tree,
 					.branch = cmp->branch,
@@ -27,8 +49,10 @@ int detect_past_load(struct job_ctx *c, const struct comparison *cmp, const char
 					.machine = cmp->machine[0] ? cmp->machine : NULL,
 					.metric = metric };
 
-	return series_history(c->db, &key, cmp->base, DETECT_HISTORY_MAX, &ret->history,
-			      &ret->nhistory, e);
+	int r = series_history(c->db, &key, cmp->base, DETECT_HISTORY_MAX, &ret->history,
+			       &ret->nhistory, e);
+
+	return r < 0 || ret->nhistory >= DETECT_HISTORY_MIN ? r : borrow(c, &key, group, ret, e);
 }
 
 int detect_plan_make(const struct detect_past *past, const char *metric,
@@ -36,7 +60,8 @@ int detect_plan_make(const struct detect_past *past, const char *metric,
 {
 	const struct judged_plan plan = { .options = o,
 					  .history = past->history,
-					  .nhistory = past->nhistory };
+					  .nhistory = past->nhistory,
+					  .nborrowed = past->nborrowed };
 	struct detect_profile profile = { 0 };
 	double detectable[DETECT_LOOKS_MAX];
 	struct rules rules;
@@ -66,6 +91,8 @@ int detect_plan_make(const struct detect_past *past, const char *metric,
 	}
 	*ret = json_object();
 	json_set_i64(*ret, "commits", profile.have ? profile.history : 0);
+	if (profile.have && past->nborrowed)
+		json_set_i64(*ret, "borrowed", (int64_t)past->nborrowed);
 	if (profile.have && profile.ln_scale)
 		json_set_f64(*ret, "boot_sd", expm1(sd));
 	(void)json_object_set_new(*ret, "looks", looks);

@@ -283,9 +283,10 @@ static int judge(struct detection *d, struct err *e)
 
 	r = fill_runs(d, &base, &head, e);
 	if (r == 0)
-		r = detect_past_load(d->c, &d->cmp, NULL, &past, e);
+		r = detect_past_load(d->c, &d->cmp, d->job.group, NULL, &past, e);
 	plan.history = past.history;
 	plan.nhistory = past.nhistory;
+	plan.nborrowed = past.nborrowed;
 	if (r == 0)
 		r = judged_compare(&base, &head, &plan, &judged, e);
 	if (r < 0)
@@ -339,7 +340,7 @@ static int first_look(struct detection *d, int *ret, struct err *e)
 	struct detect_options o = options_of(d);
 	int r;
 
-	r = detect_past_load(d->c, &d->cmp, d->job.metric, &past, e);
+	r = detect_past_load(d->c, &d->cmp, d->job.group, d->job.metric, &past, e);
 	if (r == 0)
 		r = detect_plan_make(&past, d->job.metric, &o, &plan, ret, e);
 	if (r == 0)

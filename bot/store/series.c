@@ -157,27 +157,40 @@ static int load_layouts(struct db *db, struct loader *l, struct err *e)
 	return db_run(db, SQL_SERIES_LAYOUTS, &l->names, e, "s", strbuf_str(&ids));
 }
 
+static int load(struct db *db, struct loader *l, struct runs **ret, size_t *ret_n, struct err *e)
+{
+	int r = load_layouts(db, l, e);
+
+	if (r == 0) {
+		l->list = xcalloc((size_t)l->rows.n + 1, sizeof(*l->list));
+		for (int i = 0; i < l->rows.n; i++)
+			add_run(l, i);
+		db_rows_done(&l->names);
+		*ret = l->list;
+		*ret_n = l->n;
+	}
+	db_rows_done(&l->rows);
+	return r;
+}
+
 int series_history(struct db *db, const struct series_key *key, const char *commit, int commits,
 		   struct runs **ret, size_t *ret_n, struct err *e)
 {
 	struct loader l = { .metric = key->metric };
-	int r;
+	int r = db_run(db, SQL_SERIES_HISTORY, &l.rows, e, "ssissi", key->tree, key->branch,
+		       key->job, key->machine, commit, (int64_t)commits);
 
-	r = db_run(db, SQL_SERIES_HISTORY, &l.rows, e, "ssissi", key->tree, key->branch, key->job,
-		   key->machine, commit, (int64_t)commits);
-	if (r < 0)
-		return r;
-	r = load_layouts(db, &l, e);
-	if (r == 0) {
-		l.list = xcalloc((size_t)l.rows.n + 1, sizeof(*l.list));
-		for (int i = 0; i < l.rows.n; i++)
-			add_run(&l, i);
-		db_rows_done(&l.names);
-		*ret = l.list;
-		*ret_n = l.n;
-	}
-	db_rows_done(&l.rows);
-	return r;
+	return r < 0 ? r : load(db, &l, ret, ret_n, e);
+}
+
+int series_borrowed(struct db *db, const struct series_key *key, const char *group, int commits,
+		    struct runs **ret, size_t *ret_n, struct err *e)
+{
+	struct loader l = { .metric = key->metric };
+	int r = db_run(db, SQL_SERIES_BORROWED, &l.rows, e, "isssi", key->job, key->tree,
+		       key->branch, group, (int64_t)commits);
+
+	return r < 0 ? r : load(db, &l, ret, ret_n, e);
 }
 
 void series_history_free(struct runs *history, size_t n)

@@ -54,6 +54,13 @@ int series_control(struct db *db, const char *machine, struct series_control **r
  */
 int series_history(struct db *db, const struct series_key *key, const char *commit, int commits,
 		   struct runs **ret, size_t *ret_n, struct err *e);
+/**
+ * series_borrowed() - the same of other commits that @key's job measured on machines of @group: of
+ * other branches, and steps of bisections. The kernel of an element is commit and machine.
+ * @key: tree, branch, job and metric count.
+ */
+int series_borrowed(struct db *db, const struct series_key *key, const char *group, int commits,
+		    struct runs **ret, size_t *ret_n, struct err *e);
 void series_history_free(struct runs *history, size_t n);
 
 /** struct change_row - a change point as stored. @comparison: 0 when there is none. */
