@@ -42,6 +42,7 @@ struct detection {
 	struct job job;
 	struct side base, head;
 	int waiting;
+	int64_t in_a_week; /* comparisons that ended lately, each a chance to be wrong */
 };
 
 static void detection_done(struct detection *d)
@@ -182,7 +183,9 @@ static int fill_runs(struct detection *d, struct runs *base, struct runs *head, 
 static struct detect_options options_of(const struct detection *d)
 {
 	struct detect_options o = detect_options_default();
+	double tolerated = config_f64(d->c->config, "detect", NULL, "false-reports");
 
+	o.fdr_q = fmin(o.fdr_q, tolerated / (double)(d->in_a_week + 1));
 	o.alpha = config_f64(d->c->config, "detect", NULL, "level");
 	o.target_effect = config_f64(d->c->config, "detect", NULL, "target-effect");
 	o.min_effect = d->job.min_effect;
@@ -399,6 +402,8 @@ int job_detect(struct job_ctx *c, struct err *e)
 		return job_finish(c, e);
 	if (r == 0)
 		r = job_get(c->db, d.cmp.job, &d.job, e);
+	if (r == 0)
+		r = comparison_week(c->db, &d.in_a_week, e);
 	d.base.commit = d.cmp.base;
 	d.head.commit = d.cmp.head;
 	if (r == 0)

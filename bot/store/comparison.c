@@ -25,6 +25,18 @@ int comparison_want(struct db *db, const struct comparison_ask *ask, int64_t *re
 	return work_enqueue_id(db, "detect", "comparison", *ret_id, 0, e);
 }
 
+int comparison_week(struct db *db, int64_t *ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_COMPARISON_WEEK, &rows, e, "");
+
+	if (r < 0)
+		return r;
+	*ret = db_i64(&rows, 0, 0);
+	db_rows_done(&rows);
+	return 0;
+}
+
 int comparison_plan(struct db *db, int64_t id, const json_t *plan, struct err *e)
 {
 	_cleanup_(freep) char *text = json_text(plan);

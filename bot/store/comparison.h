@@ -43,6 +43,8 @@ struct comparison_ask {
 /** comparison_want() - the comparison, made and queued as work when there is none. */
 int comparison_want(struct db *db, const struct comparison_ask *ask, int64_t *ret_id,
 		    struct err *e);
+/** comparison_week() - how many ended with a verdict in the last seven days. */
+int comparison_week(struct db *db, int64_t *ret, struct err *e);
 /** comparison_plan() - keep what the looks of an open comparison can see. */
 int comparison_plan(struct db *db, int64_t id, const json_t *plan, struct err *e);
 /**
