@@ -130,6 +130,8 @@ void render_tree(struct request *q, struct html *h, const json_t *j)
 	html_el(h, "h1", NULL, title);
 	facts(h, j);
 	part_list(h, j, "heads", "Heads", heads, "No branch was met yet.");
+	part_list(h, j, "series", "Series", series_rows,
+		  "None yet: a series begins with the first verdict.");
 	part_list(h, j, "comparisons", "Comparisons", comparisons,
 		  "None yet: the first head of a branch is the baseline.");
 	part_list(h, j, "events", "Events", events, "None.");

@@ -65,6 +65,7 @@ void page_begin(struct request *q, struct html *h, const char *title, const char
 	html_open(h, "ul");
 	nav_link(h, "/", "Overview", nav);
 	nav_link(h, "/regressions", "Regressions", nav);
+	nav_link(h, "/series", "Series", nav);
 	nav_link(h, "/bisects", "Bisections", nav);
 	nav_link(h, "/queue", "Queue", nav);
 	nav_link(h, "/about", "About", nav);
@@ -181,20 +182,36 @@ static const struct {
 	{ "went-away", "\xe2\x80\x93", "dim" },
 };
 
+static size_t state_find(const char *state)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(states) && strcmp(states[i].state, state) != 0)
+		i++;
+	return i;
+}
+
+const char *state_sign(const char *state)
+{
+	size_t i = state_find(state);
+
+	return i < ARRAY_SIZE(states) ? states[i].sign : "\xc2\xb7";
+}
+
+const char *state_class(const char *state)
+{
+	size_t i = state_find(state);
+
+	return i < ARRAY_SIZE(states) ? states[i].class : "dim";
+}
+
 void part_state(struct html *h, const char *state)
 {
-	const char *sign = "\xc2\xb7", *class = "dim";
-
-	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
-		if (!strcmp(states[i].state, state)) {
-			sign = states[i].sign;
-			class = states[i].class;
-		}
 	html_open(h, "span");
-	html_attrf(h, "class", "state %s", class);
+	html_attrf(h, "class", "state %s", state_class(state));
 	html_open(h, "span");
 	html_attr(h, "aria-hidden", "true");
-	html_text(h, sign);
+	html_text(h, state_sign(state));
 	html_close(h);
 	html_text(h, " ");
 	html_text(h, state);

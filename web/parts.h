@@ -20,6 +20,9 @@ void part_h2(struct html *h, const char *id, const char *text);
 
 /** part_state() - sign, word and colour of any state, verdict or class. */
 void part_state(struct html *h, const char *state);
+/** state_sign(), state_class() - what part_state() draws it with. */
+const char *state_sign(const char *state);
+const char *state_class(const char *state);
 /** part_commit() - link with twelve digits, and the title if not NULL. Nothing for a NULL hash. */
 void part_commit(struct html *h, const char *hash, const char *title);
 /** part_time() - "2030-11-06 08:12 UTC"; part_age(): and how long ago; part_date(): day only. */
@@ -65,9 +68,13 @@ void fact(struct html *h, const char *term);
 
 /** plot_runs() - single runs of base, head and culprit as SVG with title and description. */
 void plot_runs(struct html *h, const json_t *regression);
+/** plot_series() - a series with its levels and change points. */
+void plot_series(struct html *h, const json_t *series);
 /** plot_bar() - a bar of @share (0 to 1). Decoration: the number stands beside it. */
 void plot_bar(struct html *h, double share);
 
+/** series_rows() - the table of a list of series. */
+void series_rows(struct html *h, const json_t *items);
 /** regression_rows() - the table of a list of regressions. */
 void regression_rows(struct html *h, const json_t *items);
 /** machine_rows() - the table of a list of machines. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "web/html.h"
 #include "web/parts.h"
+#include "web/plot_svg.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,40 +32,9 @@ static double y_of(const struct scale *s, double v)
 	return TOP + (HEIGHT - TOP - BOTTOM) * (s->max - v) / (s->max - s->min);
 }
 
-static void text_at(struct html *h, double x, double y, const char *anchor, const char *class,
-		    const char *text)
-{
-	html_open(h, "text");
-	html_attrf(h, "x", "%.1f", x);
-	html_attrf(h, "y", "%.1f", y);
-	html_attr(h, "text-anchor", anchor);
-	html_attr(h, "class", class);
-	html_text(h, text);
-	html_close(h);
-}
-
-static void line(struct html *h, double x1, double y1, double x2, double y2, const char *class)
-{
-	html_open(h, "line");
-	html_attrf(h, "x1", "%.1f", x1);
-	html_attrf(h, "y1", "%.1f", y1);
-	html_attrf(h, "x2", "%.1f", x2);
-	html_attrf(h, "y2", "%.1f", y2);
-	html_attr(h, "class", class);
-	html_close(h);
-}
-
-/* A step of 1, 2 or 5 times a power of ten that gives about TICKS lines. */
-static double nice_step(double span)
-{
-	double raw = span / TICKS, p = pow(10, floor(log10(raw))), f = raw / p;
-
-	return p * (f <= 1 ? 1 : f <= 2 ? 2 : f <= 5 ? 5 : 10);
-}
-
 static void draw_axis(struct html *h, const struct scale *s, const char *unit)
 {
-	double step = nice_step(s->max - s->min);
+	double step = svg_step(s->max - s->min, TICKS);
 	char buf[32];
 
 	for (int i = 0; i < 3 * TICKS; i++) {
@@ -72,10 +42,10 @@ static void draw_axis(struct html *h, const struct scale *s, const char *unit)
 
 		if (v > s->max)
 			break;
-		line(h, LEFT, y_of(s, v), WIDTH - RIGHT, y_of(s, v), "grid");
-		text_at(h, LEFT - 8, y_of(s, v) + 4, "end", "tick", value_text(v, buf));
+		svg_line(h, LEFT, y_of(s, v), WIDTH - RIGHT, y_of(s, v), "grid");
+		svg_text(h, LEFT - 8, y_of(s, v) + 4, "end", "tick", value_text(v, buf));
 	}
-	text_at(h, 4, TOP + 1, "start", "tick", unit);
+	svg_text(h, 4, TOP + 1, "start", "tick", unit);
 }
 
 /* Shape tells the side as well as colour does. */
@@ -176,15 +146,15 @@ static void draw_side(struct html *h, const struct scale *s, const struct side *
 		html_attrf(h, "height", "%.1f", y_of(s, mean - sd) - y_of(s, mean + sd));
 		html_attrf(h, "class", "band s%zu", k);
 		html_close(h);
-		line(h, x + 4, y_of(s, mean), x + w - 4, y_of(s, mean),
-		     k == 0   ? "mean s0"
-		     : k == 1 ? "mean s1"
-			      : "mean s2");
+		svg_line(h, x + 4, y_of(s, mean), x + w - 4, y_of(s, mean),
+			 k == 0	  ? "mean s0"
+			 : k == 1 ? "mean s1"
+				  : "mean s2");
 	}
 	(void)snprintf(buf, sizeof(buf), "%s %.12s", side->name, side->hash);
-	text_at(h, x + w / 2, HEIGHT - BOTTOM + 20, "middle", "label", buf);
+	svg_text(h, x + w / 2, HEIGHT - BOTTOM + 20, "middle", "label", buf);
 	(void)snprintf(buf, sizeof(buf), "%zu runs", side->n);
-	text_at(h, x + w / 2, HEIGHT - BOTTOM + 37, "middle", "tick", buf);
+	svg_text(h, x + w / 2, HEIGHT - BOTTOM + 37, "middle", "tick", buf);
 }
 
 static void draw_points(struct html *h, const json_t *j, const struct side *sides, size_t n,

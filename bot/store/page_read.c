@@ -25,10 +25,10 @@ static void tidy_time(json_t *obj, const char *key, const char *s)
 static bool is_time(const char *key)
 {
 	static const char *const keys[] = {
-		"at",	     "author_time", "commit_time", "created",	  "drained_at",
-		"expires",   "finished",    "last_check",  "last_ok",	  "last_seen",
-		"last_sent", "last_try",    "last_use",	   "lease_until", "revoked",
-		"run_at",    "sent",	    "since",	   "started",	  "updated"
+		"at",	    "author_time", "commit_time", "created",   "drained_at", "expires",
+		"finished", "last_check",  "last_ok",	  "last_seen", "last_sent",  "last_try",
+		"last_use", "lease_until", "revoked",	  "run_at",    "seen",	     "sent",
+		"since",    "started",	   "updated"
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
@@ -215,6 +215,26 @@ int page_comparison(struct db *db, int64_t id, json_t **ret, struct err *e)
 
 	if (r == ERR_NOENT)
 		return err_set(e, ERR_NOENT, "no comparison %lld", (long long)id);
+	return r < 0 ? r : take_json(&rows, ret, e);
+}
+
+int page_series(struct db *db, const char *id, const struct page_span *span, json_t **ret,
+		struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_PAGE_SERIES, &rows, e, "sssssi", id, span->from, span->to,
+			   span->from_day, span->to_day, span->limit);
+
+	if (r == ERR_NOENT)
+		return err_set(e, ERR_NOENT, "no series '%.40s'", id);
+	return r < 0 ? r : take_json(&rows, ret, e);
+}
+
+int page_series_list(struct db *db, const char *tree, int64_t limit, json_t **ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_PAGE_SERIES_LIST, &rows, e, "si", tree, limit);
+
 	return r < 0 ? r : take_json(&rows, ret, e);
 }
 

@@ -39,6 +39,20 @@ int page_tree(struct db *db, const char *name, json_t **ret, struct err *e);
 int page_machines(struct db *db, json_t **ret, struct err *e);
 int page_machine(struct db *db, const char *name, json_t **ret, struct err *e);
 int page_comparison(struct db *db, int64_t id, json_t **ret, struct err *e);
+
+/**
+ * struct page_span - part of a series; NULL is open.
+ * @from, @to: the first digits of a commit's hash. @from_day, @to_day: "2030-11-06", of measuring.
+ * @limit: most commits, the last ones.
+ */
+struct page_span {
+	const char *from, *to, *from_day, *to_day;
+	int64_t limit;
+};
+/** page_series() - one series; page_series_list() - those of tree @tree, NULL: of all. */
+int page_series(struct db *db, const char *id, const struct page_span *span, json_t **ret,
+		struct err *e);
+int page_series_list(struct db *db, const char *tree, int64_t limit, json_t **ret, struct err *e);
 int page_queue(struct db *db, int64_t limit, json_t **ret, struct err *e);
 
 /** page_commit() - by all or the first (8 or more) digits of its hash; ERR_AMBIGUOUS. */

@@ -97,6 +97,20 @@ static const char *const things =
 	"', 1, 0, 'layout', NULL, 'open', NULL, NULL, NULL, NULL, "
 	"NULL, '{\"findings\":7,\"metrics\":\"x\"}', NULL, NULL);\n";
 
+/* Change points of every state, on the branch whose middle commit was not measured. */
+static const char *const series =
+	"INSERT INTO series (id, tree, branch, job, machine, metric) VALUES ('s41c9d0e', 'linus', 'master', 1, 'q1', "
+	"'will-it-scale.per_process_ops'), ('s2222222', 'evil<b>', 'x<b>', 1, 'q2', 'gone.metric<b>');\n"
+	"INSERT INTO comparison (tree, branch, base, head, job, look) VALUES "
+	"('linus', 'master', '" H_HEAD "', '" H_BUILD "', 1, 3), ('linus', 'master', '" H_BUILD
+	"', '" H_CULP "', 1, 3);\n"
+	"INSERT INTO change_point (series, first, last, rel, p, state, comparison, detail) VALUES "
+	"('s41c9d0e', '" H_HEAD "', '" H_BASE "', -0.038, 1e-9, 'confirmed', 1, NULL), "
+	"('s41c9d0e', '" H_CULP "', '" H_HEAD
+	"', -0.001, 0.001, 'drift', NULL, 'the control build <b>moved with it'), "
+	"('s41c9d0e', '" H_BUILD "', '" H_HEAD "', 0.02, 0.001, 'refuted', 3, NULL), "
+	"('s41c9d0e', '" H_EVIL "', '" H_HEAD "', 0.02, 0.001, 'went-away', NULL, NULL);\n";
+
 static const char *const findings =
 	"INSERT INTO regression (id, state, tree, branch, job, comparison, metric, rel, lo, hi, level, "
 	"base, head, culprit, p) VALUES ('r7f3k2qa', 'reported', 'linus', 'master', 1, 1, "
@@ -158,6 +172,7 @@ void fixture_fill(void)
 	add_boots(&b, H_BASE, 45915);
 	add_boots(&b, H_HEAD, 44170);
 	add_boots(&b, H_CULP, 44150);
+	strbuf_addstr(&b, series);
 	strbuf_addstr(&b, findings);
 	pg_exec(strbuf_str(&b));
 }

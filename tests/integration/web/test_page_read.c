@@ -25,7 +25,7 @@ static void overview_counts_everything(void **state)
 	assert_int_equal(json_i64(json_object_get(j, "builds"), "failed", -1), 1);
 	assert_int_equal(json_i64(j, "runs", -1), 36);
 	assert_int_equal(json_i64(json_object_get(j, "mails"), "sent", -1), 1);
-	assert_int_equal(json_array_size(json_object_get(j, "comparisons")), 2);
+	assert_int_equal(json_array_size(json_object_get(j, "comparisons")), 4);
 	assert_int_equal(json_array_size(json_object_get(j, "bisections")), 1);
 	assert_int_equal(json_array_size(json_object_get(j, "regressions")), 2);
 }

@@ -115,6 +115,13 @@ static const char *const pages[] = {
 	"/machines/q1",
 	"/machines/q2",
 	("/commit/" H_CULP),
+	"/series",
+	"/series?tree=linus&limit=1",
+	"/series/s41c9d0e",
+	"/series/s41c9d0e?from=2222222222",
+	"/series/s41c9d0e?from=2030-11-03&to=2030-11-03",
+	"/series/s41c9d0e?from=ffffffff",
+	"/series/s2222222",
 	"/comparisons/1",
 	"/comparisons/2",
 	"/comparisons/3",
@@ -165,6 +172,64 @@ static void every_page_has_two_json_forms(void **state)
 		assert_true(json_equal(a, b));
 		assert_null(strstr(strbuf_str(&x.body), ":null"));
 	}
+}
+
+static void a_series_shows_its_change_points(void **state)
+{
+	static const char *const says[] = {
+		"<svg class=\"plot wide\"",
+		"3 commits are measured.",
+		"Change point at 222222222222: -3.8%, confirmed.",
+		"\xe2\x96\xbc confirmed -3.8%",
+		"\xe2\x9a\x91 drift -0.1%",
+		"class=\"gap\"",
+		"href=\"/commit/222222222222\"",
+		"href=\"/comparisons/1\"",
+		"href=\"/r/r7f3k2qa\"",
+		"the machine changed, not the kernel: the control build &lt;b&gt;moved with it",
+		"3 measured of 4 here, of 4 in all",
+	};
+
+	(void)state;
+	DO_GET(r, "/series/s41c9d0e");
+	for (size_t i = 0; i < ARRAY_SIZE(says); i++)
+		if (!strstr(strbuf_str(&r.body), says[i]))
+			fail_msg("'%s' is missing in\n%s", says[i], strbuf_str(&r.body));
+	DO_GET(none, "/series/s41c9d0e?from=ffffffff");
+	assert_non_null(strstr(strbuf_str(&none.body), "No values in this part"));
+	DO_GET(t, "/trees/linus");
+	assert_non_null(strstr(strbuf_str(&t.body), "href=\"/series/s41c9d0e\""));
+}
+
+static void a_series_is_a_table_that_changes_reads(void **state)
+{
+	(void)state;
+	DO_GET(r, "/series/s41c9d0e.csv?from=22222222");
+	assert_int_equal(r.status, 200);
+	assert_int_equal(strncmp(strbuf_str(&r.body),
+				 "series,machine,commit,boot,time,value\r\n"
+				 "\"s41c9d0e\",\"q1\",\"" H_HEAD "\",",
+				 39 + 24),
+			 0);
+}
+
+static void a_part_of_a_series_is_asked_for_rightly(void **state)
+{
+	static const char *const bad[] = { "from=1234567", "to=2030-02-30", "from=2030-11-0",
+					   "to='", "from=g2345678" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		_cleanup_(freep) char *path = xasprintf("/series/s41c9d0e?%s", bad[i]);
+
+		DO_GET(r, path);
+		if (r.status != 422)
+			fail_msg("%s: %ld", path, r.status);
+	}
+	DO_GET(n, "/series/s7777777");
+	assert_int_equal(n.status, 404);
+	DO_GET(m, "/series/linus");
+	assert_int_equal(m.status, 404);
 }
 
 static void a_comparison_says_what_it_rests_on(void **state)
@@ -812,6 +877,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_page_is_sound_html),
 		cmocka_unit_test(every_page_has_two_json_forms),
+		cmocka_unit_test(a_series_shows_its_change_points),
+		cmocka_unit_test(a_series_is_a_table_that_changes_reads),
+		cmocka_unit_test(a_part_of_a_series_is_asked_for_rightly),
 		cmocka_unit_test(a_comparison_says_what_it_rests_on),
 		cmocka_unit_test(a_comparison_is_a_table_too),
 		cmocka_unit_test(foreign_text_is_shown_not_obeyed),

@@ -1,0 +1,69 @@
+-- SPDX-License-Identifier: GPL-3.0-or-later
+-- One series: its last $6 commits from $2 to $3 (first digits of their hashes; NULL: open) and from day $4 to day $5 of measuring
+-- (NULL: open), with the levels between its change points. Columns: json. No row: no such id ($1).
+WITH s AS (SELECT s.*, j.name AS job_name, j.suite, j.test, j.params, j.metric AS headline FROM series s JOIN job j ON j.id = s.job
+	WHERE s.id = $1),
+newest AS (
+	SELECT b.suite_version, split_part(b.accel, ' ', 1) AS accel, concat_ws(' ', b.suite_version, split_part(b.accel, ' ', 1)) AS made_by
+	FROM s JOIN boot b ON b.job = s.job AND b.machine = s.machine
+	WHERE b.state = 'done' AND NOT b.excluded AND b.purpose = 'measure' ORDER BY b.finished DESC LIMIT 1),
+c AS (SELECT bc.commit, bc.place FROM s JOIN branch_commit bc ON bc.tree = s.tree AND bc.branch = s.branch AND bc.job = s.job),
+value AS (
+	SELECT c.commit, b.id AS boot, b.finished, avg(v.v[array_position(l.metrics, m.id)]) AS value
+	FROM s CROSS JOIN newest CROSS JOIN c JOIN boot b ON b.job = s.job AND b.commit = c.commit AND b.machine = s.machine
+		JOIN run r ON r.boot = b.id JOIN run_values v ON v.run = r.id JOIN metric_layout l ON l.id = v.layout
+		JOIN metric m ON m.name = s.metric
+	WHERE b.state = 'done' AND NOT b.excluded AND b.purpose = 'measure' AND r.class = 'ok'
+		AND concat_ws(' ', b.suite_version, split_part(b.accel, ' ', 1)) = newest.made_by
+	GROUP BY c.commit, b.id
+	HAVING avg(v.v[array_position(l.metrics, m.id)]) IS NOT NULL),
+measured AS (
+	SELECT commit, count(*) AS n, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS median, stddev_samp(value) AS sd,
+		min(finished) AS at,
+		json_agg(json_build_object('boot', boot, 'value', value, 'at', finished) ORDER BY finished, boot) AS boots
+	FROM value GROUP BY commit),
+ends AS (
+	SELECT greatest(
+			CASE WHEN $2::text IS NOT NULL THEN coalesce((SELECT max(place) FROM c WHERE left(commit, length($2)) = $2), 9e18) END,
+			CASE WHEN $4::text IS NOT NULL THEN coalesce((SELECT min(place) FROM c JOIN measured m USING (commit)
+				WHERE m.at >= ($4 || ' 00:00Z')::timestamptz), 9e18) END, 0) AS lo,
+		least(
+			CASE WHEN $3::text IS NOT NULL THEN coalesce((SELECT max(place) FROM c WHERE left(commit, length($3)) = $3), -1) END,
+			CASE WHEN $5::text IS NOT NULL THEN coalesce((SELECT max(place) FROM c JOIN measured m USING (commit)
+				WHERE m.at < ($5 || ' 00:00Z')::timestamptz + interval '1 day'), -1) END, 9e18) AS hi),
+point AS (
+	SELECT c.commit, c.place, m.n, m.median, m.sd, m.at, m.boots
+	FROM ends CROSS JOIN c LEFT JOIN measured m USING (commit)
+	WHERE c.place BETWEEN ends.lo AND ends.hi ORDER BY c.place DESC LIMIT $6::bigint),
+change AS (
+	SELECT p.*, f.place FROM s JOIN change_point p ON p.series = s.id LEFT JOIN c f ON f.commit = p.first),
+level AS (
+	SELECT place, commit, median, (SELECT count(*) FROM change x WHERE x.place <= point.place
+		AND x.state NOT IN ('refuted', 'went-away')) AS seg
+	FROM point WHERE median IS NOT NULL),
+center AS (SELECT seg, percentile_cont(0.5) WITHIN GROUP (ORDER BY median) AS center FROM level GROUP BY seg)
+SELECT json_strip_nulls(json_build_object(
+	'id', s.id, 'tree', s.tree, 'branch', s.branch, 'machine', s.machine, 'job', s.job_name, 'suite', s.suite,
+	'params', jsonb_build_object('test', s.test) || s.params,
+	'metric', COALESCE((SELECT json_build_object('name', m.name, 'unit', m.unit, 'better', m.better, 'kind', m.kind,
+		'about', m.about) FROM metric m WHERE m.name = s.metric), json_build_object('name', s.metric)),
+	'made_by', (SELECT json_build_object('suite_version', suite_version, 'accel', nullif(accel, '')) FROM newest),
+	'commits', (SELECT count(*) FROM c),
+	'points', COALESCE((SELECT json_agg(json_build_object('commit', p.commit, 'title', left(k.subject, 200), 'n', p.n, 'median', p.median,
+		'sd', p.sd, 'at', p.at, 'boots', p.boots, 'compared', (SELECT json_build_object('id', x.id, 'rel', x.rel,
+			'verdict', x.verdict) FROM comparison x WHERE x.tree = s.tree AND x.branch = s.branch AND x.job = s.job
+			AND x.head = p.commit AND x.purpose = 'head' ORDER BY x.id LIMIT 1)) ORDER BY p.place)
+		FROM point p LEFT JOIN commit k ON k.hash = p.commit), '[]'::json),
+	-- Noise: 1.4826 times the median distance from the level is the standard deviation where noise is normal.
+	'levels', COALESCE((SELECT json_agg(x.o ORDER BY x.at) FROM (
+		SELECT min(l.place) AS at, json_build_object('first', (array_agg(l.commit ORDER BY l.place))[1],
+			'last', (array_agg(l.commit ORDER BY l.place DESC))[1], 'commits', count(*), 'center', c.center,
+			'sd', 1.4826 * percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(l.median - c.center))) AS o
+		FROM level l JOIN center c USING (seg) GROUP BY c.seg, c.center) x), '[]'::json),
+	'changes', COALESCE((SELECT json_agg(json_build_object('first', x.first, 'last', x.last, 'rel', x.rel, 'p', x.p,
+		'state', x.state, 'why', x.detail, 'title', left(k.subject, 200), 'comparison', x.comparison,
+		'regression', (SELECT min(r.id) FROM regression r WHERE r.comparison = x.comparison),
+		'seen', x.seen, 'updated', x.updated) ORDER BY x.place DESC NULLS LAST, x.id DESC)
+		FROM change x LEFT JOIN commit k ON k.hash = x.first), '[]'::json),
+	'created', s.created))
+FROM s
