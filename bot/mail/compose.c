@@ -242,6 +242,11 @@ int compose_kind(const char *kind, const struct compose_input *in, struct compos
 	return err_set(e, ERR_INVAL, "mail kind '%.80s' is unknown, say 'report'", kind);
 }
 
+bool compose_is_layout_check(const struct compose_check *c)
+{
+	return !strcmp(c->name, "align64") || !strcmp(c->name, "align");
+}
+
 int compose_gate(const struct compose_input *in, struct err *e)
 {
 	const struct compose_change *c = &in->headline.change;
@@ -259,6 +264,17 @@ int compose_gate(const struct compose_input *in, struct err *e)
 		if (!strcmp(k->name, "aa") && k->ok == 0)
 			return err_set(e, ERR_PERM, "report %s: machine %s drifts", in->id,
 				       in->machine);
+		if (compose_is_layout_check(k) && k->ok == 0 && k->text)
+			return err_set(
+				e, ERR_PERM,
+				"report %s: code layout may be the cause; kernels with aligned "
+				"functions: %s",
+				in->id, k->text);
+		if (compose_is_layout_check(k) && k->ok == 0)
+			return err_set(e, ERR_PERM,
+				       "report %s: code layout may be the cause; with aligned "
+				       "functions the change is %+.1f%%",
+				       in->id, k->change.rel * 100);
 	}
 	if (!in->recipients.len)
 		return err_set(e, ERR_PERM, "report %s: there is nobody to send it to", in->id);

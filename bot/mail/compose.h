@@ -60,8 +60,8 @@ struct compose_param {
 
 /**
  * struct compose_check - one line under Checks.
- * @name: "aa" (parent measured again), "machine" (another machine), "align" (aligned functions);
- *        any other name is printed as it is.
+ * @name: "aa" (parent measured again), "machine" (another machine), "align64" or "align" (both sides
+ *        built with aligned functions); any other name is printed as it is.
  * @ok: 1 fine, 0 not, -1 not said.
  */
 struct compose_check {
@@ -276,7 +276,8 @@ int compose_kind(const char *kind, const struct compose_input *in, struct compos
  * compose_gate() - may this report be sent without a person looking at it first?
  *
  * Refused: a culprit with p below 0.9 or unknown, an interval that is unknown or touches zero, a
- * failed check "aa" (the machine drifts), nobody to send it to. Return: 0; ERR_PERM with the reason.
+ * failed check "aa" (the machine drifts) or "align64" (the commit may only have moved other code about),
+ * nobody to send it to. Return: 0; ERR_PERM with the reason.
  */
 int compose_gate(const struct compose_input *in, struct err *e);
 

@@ -264,9 +264,28 @@ void compose_add_facts(const struct compose_text *t)
 	add_box(t);
 }
 
+/* A name alone is no entry. */
+static bool check_says(const struct compose_check *c)
+{
+	return !isnan(c->change.rel) || c->ok >= 0 || (c->text && c->text[0]);
+}
+
+/* What a check means, where that is not plain. */
+static const char *check_meaning(const struct compose_check *c)
+{
+	if (c->ok < 0)
+		return "";
+	if (!strcmp(c->name, "aa"))
+		return c->ok ? ", box is steady" : ", box is NOT steady";
+	/* Kernels that were not measured mean nothing. */
+	if (compose_is_layout_check(c) && (!isnan(c->change.rel) || !c->text))
+		return c->ok ? ", so not code layout" : ", so code layout may be the cause";
+	return "";
+}
+
 static void check_text(struct strbuf *b, const struct compose_check *c)
 {
-	bool aa = !strcmp(c->name, "aa"), align = !strcmp(c->name, "align");
+	bool aa = !strcmp(c->name, "aa"), align = compose_is_layout_check(c);
 
 	if (aa)
 		strbuf_addstr(b, "parent again:");
@@ -282,11 +301,7 @@ static void check_text(struct strbuf *b, const struct compose_check *c)
 	} else if (c->ok >= 0 && !c->text) {
 		strbuf_addstr(b, c->ok ? " passed" : " failed");
 	}
-	if (aa && c->ok >= 0)
-		strbuf_addstr(b, c->ok ? ", box is steady" : ", box is NOT steady");
-	else if (align && c->ok >= 0)
-		strbuf_addstr(b,
-			      c->ok ? ", so not code layout" : ", so code layout may be the cause");
+	strbuf_addstr(b, check_meaning(c));
 	if (c->text)
 		strbuf_addf(b, "%s %s", isnan(c->change.rel) ? "" : ";", c->text);
 }
@@ -326,6 +341,8 @@ void compose_add_checks(const struct compose_text *t)
 	vec_foreach (c, &in->checks) {
 		bool machine = !strcmp(c->name, "machine");
 
+		if (!check_says(c))
+			continue;
 		if (n++ >= checks_max[t->shrink])
 			break;
 		check_text(&other, c);
@@ -444,10 +461,12 @@ void compose_add_bisection(const struct compose_text *t)
 void compose_add_reproduce(const struct compose_text *t)
 {
 	const struct compose_input *in = t->in;
-	size_t n = in->repro.len, max = commands_max[t->shrink];
+	size_t n = in->repro.len, max = commands_max[t->shrink], blank = 0;
 	struct strbuf b = STRBUF_INIT;
 
-	if (!n || !max)
+	while (blank < n && !in->repro.items[blank][strspn(in->repro.items[blank], " ")])
+		blank++;
+	if (blank == n || !max)
 		return;
 	if (in->repro_note)
 		strbuf_addstr(&b, in->repro_note);
@@ -457,7 +476,7 @@ void compose_add_reproduce(const struct compose_text *t)
 			    in->repro_minutes < 1.5 ? "minute" : "minutes");
 	compose_line(t->out, b.len ? "\nReproduce (%s)" : "\nReproduce%s", strbuf_str(&b));
 	strbuf_done(&b);
-	for (size_t i = 0; i < n && i < max; i++)
+	for (size_t i = blank; i < n && i < max; i++)
 		compose_line(t->out, "  %s", in->repro.items[i]);
 	if (n > max)
 		compose_line(t->out, "  # %zu more lines%s", n - max,

@@ -39,6 +39,9 @@ const char *compose_probability(char *buf, double p);
 /** compose_change_text() - "-0.1% (-0.6 .. +0.4)" with blanks that do not break. */
 void compose_change_text(struct strbuf *out, const struct compose_change *c);
 
+/** compose_is_layout_check() - was it made with aligned functions? */
+bool compose_is_layout_check(const struct compose_check *c);
+
 /* The sections, in the order of the mail; each prints nothing without an entry. */
 void compose_add_lead(const struct compose_text *t);
 void compose_add_facts(const struct compose_text *t);

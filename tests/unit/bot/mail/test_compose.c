@@ -124,6 +124,87 @@ static void check_limits(const char *body)
 	assert_true(lines <= COMPOSE_MAX_LINES);
 }
 
+/* The report of the manual with these checks. */
+static char *body_with(const char *checks)
+{
+	json_t *root = load("report.json"), *list = json_loads(checks, 0, NULL);
+	struct compose_mail m;
+	char *body;
+
+	assert_non_null(list);
+	(void)json_object_set_new(root, "checks", list);
+	(void)json_object_del(root, "net");
+	m = compose(root);
+	body = body_of(&m);
+	compose_mail_done(&m);
+	return body;
+}
+
+static void says_what_aligned_functions_showed(void **state)
+{
+	static const struct {
+		const char *check;
+		const char *says;
+	} cases[] = {
+		{ "{\"name\":\"align64\",\"rel\":-0.036,\"lo\":-0.041,\"hi\":-0.031,\"ok\":true}",
+		  "Checks  64-byte aligned functions: -3.6% (-4.1 .. -3.1), so not code\n        layout\n" },
+		{ "{\"name\":\"align64\",\"rel\":-0.009,\"lo\":-0.013,\"hi\":-0.005,\"ok\":false}",
+		  "-0.9% (-1.3 .. -0.5), so code layout may be the" },
+		{ "{\"name\":\"align64\",\"text\":\"not measured, head does not build\",\"ok\":false}",
+		  "Checks  64-byte aligned functions: not measured, head does not build\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_(freep) char *list = xasprintf("[%s]", cases[i].check);
+		_cleanup_(freep) char *body = body_with(list);
+
+		if (!strstr(body, cases[i].says))
+			fail_msg("'%s' is not in:\n%s", cases[i].says, body);
+	}
+}
+
+static void no_heading_stands_alone(void **state)
+{
+	static const char *const empty[] = { "checks",	  "metrics",   "runners_up", "profile",
+					     "reproduce", "bisection", "box",	     "params",
+					     "net",	  "broad" };
+	static const char *const headings[] = { "\nChecks", "\ncycles in", "\nReproduce",
+						"\nBisect", "\nBox",	   "\nImpact" };
+	json_t *root = load("report.json");
+	struct compose_mail m;
+	char *body;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(empty); i++) {
+		const json_t *was = json_object_get(root, empty[i]);
+
+		(void)json_object_set_new(root, empty[i],
+					  json_is_array(was) ? json_array() : json_object());
+	}
+	(void)json_object_del(root, "class");
+	(void)json_object_del(json_object_get(root, "culprit"), "p");
+	m = compose(root);
+	body = body_of(&m);
+	for (size_t i = 0; i < ARRAY_SIZE(headings); i++)
+		if (strstr(body, headings[i]))
+			fail_msg("'%s' stands in:\n%s", headings[i], body);
+	free(body);
+	compose_mail_done(&m);
+	body = body_with(
+		"[{\"name\":\"aa\"},{\"name\":\"machine\",\"machine\":\"b1\",\"text\":\"\"}]");
+	assert_null(strstr(body, "Checks"));
+	free(body);
+	root = load("report.json");
+	(void)json_object_set_new(json_object_get(root, "reproduce"), "commands",
+				  json_pack("[s, s]", "", "  "));
+	m = compose(root);
+	body = body_of(&m);
+	assert_null(strstr(body, "Reproduce"));
+	free(body);
+	compose_mail_done(&m);
+}
+
 static void keeps_to_prose_and_table_widths(void **state)
 {
 	struct compose_mail m = compose(load("report.json"));
@@ -411,6 +492,20 @@ static void gates_hold_back_doubtful_reports(void **state)
 		compose_input_done(&in);
 		json_decref(root);
 	}
+	for (int text = 0; text < 2; text++) {
+		json_t *root = load("report.json");
+		const char *check =
+			text ? "[{\"name\":\"align64\",\"ok\":false,\"text\":\"no build\"}]"
+			     : "[{\"name\":\"align64\",\"ok\":false,\"rel\":-0.001}]";
+
+		json_object_set_new(root, "checks", json_loads(check, 0, NULL));
+		assert_ok(compose_input_from_json(root, &in, &e), &e);
+		assert_err(compose_gate(&in, &e), ERR_PERM, &e);
+		assert_non_null(strstr(e.msg, text ? "aligned functions: no build"
+						   : "the change is -0.1%"));
+		compose_input_done(&in);
+		json_decref(root);
+	}
 	{
 		json_t *root = load("report.json");
 
@@ -452,6 +547,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_the_example_of_the_manual),
 		cmocka_unit_test(leaves_out_what_was_not_measured),
+		cmocka_unit_test(says_what_aligned_functions_showed),
+		cmocka_unit_test(no_heading_stands_alone),
 		cmocka_unit_test(keeps_to_prose_and_table_widths),
 		cmocka_unit_test(hostile_subjects_stay_text),
 		cmocka_unit_test(a_nul_and_a_long_subject_are_cut),
