@@ -137,5 +137,14 @@ int mirror_resolve(struct mirror *m, const char *tree, const char *what, char re
 int mirror_new_commits(struct mirror *m, const char *old_hash, const char *new_hash, size_t limit,
 		       struct mirror_commit **ret, size_t *ret_n, bool *ret_more, struct err *e);
 
+/**
+ * mirror_changed_files() - files that differ between two commits, sorted, from the top of the tree.
+ * @limit: at most this many; *@ret_more says whether some were left out.
+ * @ret: names as git has them, any bytes but NUL; free with mirror_files_free().
+ */
+int mirror_changed_files(struct mirror *m, const char *old_hash, const char *new_hash, size_t limit,
+			 char ***ret, size_t *ret_n, bool *ret_more, struct err *e);
+void mirror_files_free(char **files, size_t n);
+
 /** mirror_graph_usable() - can libgit2 read the commit-graph? Walks are some 9x slower without. */
 bool mirror_graph_usable(struct mirror *m);

@@ -247,6 +247,44 @@ static void lists_new_commits_children_first(void **state)
 	mirror_commits_free(c, n);
 }
 
+static void lists_the_files_that_a_commit_changes(void **state)
+{
+	_cleanup_(freep) char *base = sh("git -C r rev-parse HEAD");
+	_cleanup_(freep) char *one = NULL, *two = NULL;
+	char **files;
+	struct err e = { 0 };
+	bool more;
+	size_t n;
+
+	(void)state;
+	run("cd r; mkdir -p mm/deep; echo a >mm/deep/a.c; echo b >b; chmod +x f; git add -A; "
+	    "git commit -qm one");
+	one = sh("git -C r rev-parse HEAD");
+	run("cd r; git mv mm/deep/a.c mm/a.c; ln -sf a b; echo 9 >f; git add -A; git commit -qm two");
+	two = sh("git -C r rev-parse HEAD");
+	(void)fetch(all);
+	assert_ok(mirror_changed_files(mirror, base, one, 100, &files, &n, &more, &e), &e);
+	assert_int_equal(n, 3);
+	assert_false(more);
+	assert_string_equal(files[0], "b");
+	assert_string_equal(files[1], "f");
+	assert_string_equal(files[2], "mm/deep/a.c");
+	mirror_files_free(files, n);
+	assert_ok(mirror_changed_files(mirror, one, two, 100, &files, &n, &more, &e), &e);
+	assert_int_equal(n, 4); /* both names of the file that was moved */
+	mirror_files_free(files, n);
+	assert_ok(mirror_changed_files(mirror, one, two, 2, &files, &n, &more, &e), &e);
+	assert_int_equal(n, 2);
+	assert_true(more);
+	mirror_files_free(files, n);
+	assert_ok(mirror_changed_files(mirror, two, two, 2, &files, &n, &more, &e), &e);
+	assert_int_equal(n, 0);
+	mirror_files_free(files, n);
+	assert_err(mirror_changed_files(mirror, two, "0123456789012345678901234567890123456789", 2,
+					&files, &n, &more, &e),
+		   ERR_NOENT, &e);
+}
+
 static void reads_who_wrote_a_commit(void **state)
 {
 	_cleanup_(freep) char *hash = sh("git -C r rev-parse HEAD");
@@ -438,6 +476,7 @@ int main(void)
 		T(leaves_out_branches_that_do_not_match),
 		T(resolves_tags_branches_and_short_hashes),
 		T(lists_new_commits_children_first),
+		T(lists_the_files_that_a_commit_changes),
 		T(reads_who_wrote_a_commit),
 		T(carries_hostile_messages_as_bytes),
 		T(keeps_two_trees_apart),
