@@ -165,3 +165,33 @@ void comparison_values_free(struct comparison_value *v, size_t n)
 	}
 	free(v);
 }
+
+int comparison_layout(struct db *db, int64_t job, const char *base, const char *head,
+		      const char *variant, struct comparison_checked *ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r;
+
+	r = db_run(db, SQL_COMPARISON_LAYOUT, &rows, e, "isss", job, base, head, variant);
+	if (r < 0)
+		return r;
+	*ret = (struct comparison_checked){ 0 };
+	if (rows.n) {
+		(void)snprintf(ret->state, sizeof(ret->state), "%s", db_str(&rows, 0, 0));
+		ret->verdict = xstrdup(db_str(&rows, 0, 1));
+		ret->effect = (struct comparison_effect){ .rel = db_f64(&rows, 0, 2),
+							  .lo = db_f64(&rows, 0, 3),
+							  .hi = db_f64(&rows, 0, 4),
+							  .p = NAN };
+		ret->detail = xstrdup(db_str(&rows, 0, 5));
+	}
+	db_rows_done(&rows);
+	return 0;
+}
+
+void comparison_checked_done(struct comparison_checked *c)
+{
+	free(c->verdict);
+	free(c->detail);
+	*c = (struct comparison_checked){ 0 };
+}

@@ -69,6 +69,20 @@ int comparison_look(struct db *db, int64_t id, int look, const char *evidence, c
 int comparison_finish(struct db *db, int64_t id, const char *state, const char *verdict,
 		      const char *detail, struct err *e);
 
+/**
+ * struct comparison_checked - how a comparison of layouts stands. @state: open, done, failed or
+ * cancelled, "" when none was asked for. @effect: NaN until judged. comparison_checked_done() it.
+ */
+struct comparison_checked {
+	char state[12];
+	char *verdict;
+	char *detail; /* why it failed, or "" */
+	struct comparison_effect effect;
+};
+int comparison_layout(struct db *db, int64_t job, const char *base, const char *head,
+		      const char *variant, struct comparison_checked *ret, struct err *e);
+void comparison_checked_done(struct comparison_checked *c);
+
 /** struct comparison_value - one value of a good run, in the order of metric and time. */
 struct comparison_value {
 	int64_t run;
