@@ -184,10 +184,17 @@ static void filter_links(struct html *h, const char *now, const char *const *nam
 
 void render_regressions(struct request *q, struct html *h, const json_t *j)
 {
-	static const char *const names[] = {
-		"all but invalid", "confirmed", "bisecting", "reported", "acknowledged",
-		"expected",	   "fixed",	"invalid",   "dup",	 NULL
-	};
+	static const char *const names[] = { "all but invalid",
+					     "confirmed",
+					     "bisecting",
+					     "reported",
+					     "acknowledged",
+					     "expected",
+					     "fixed",
+					     "invalid",
+					     "dup",
+					     "layout",
+					     NULL };
 	const char *state = url_query(&q->url, "state");
 	const json_t *items = json_object_get(j, "items");
 

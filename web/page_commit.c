@@ -35,7 +35,8 @@ static void builds(struct html *h, const json_t *j)
 	table_begin(h, "Builds", "Configuration|Compiler|State|>Took|Ended|Log");
 	json_array_foreach (list, i, b) {
 		html_open(h, "tr");
-		html_el(h, "td", NULL, json_str(b, "kconfig", ""));
+		html_elf(h, "td", NULL, "%s%s%s", json_str(b, "kconfig", ""),
+			 json_str(b, "variant", NULL) ? "+" : "", json_str(b, "variant", ""));
 		td(h);
 		html_short(h, json_str(b, "compiler", ""), 60);
 		html_close(h);

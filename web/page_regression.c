@@ -86,6 +86,8 @@ static void facts(struct html *h, const json_t *j)
 	fact(h, "State");
 	part_state(h, json_str(j, "state", ""));
 	html_textf(h, ", class %s", json_str(j, "class", ""));
+	if (!strcmp(json_str(j, "state", ""), "layout"))
+		html_text(h, ": layout effect, not a regression of this commit");
 	html_close(h);
 	fact(h, "Tree");
 	html_open(h, "a");

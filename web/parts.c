@@ -136,6 +136,7 @@ static const struct {
 	{ "invalid", "\xe2\x9c\x97", "dim" },
 	{ "lab", "\xe2\x9a\x91", "warn" },
 	{ "dup", "=", "dim" },
+	{ "layout", "\xe2\x87\x84", "dim" },
 	{ "queued", "\xe2\x80\xa6", "dim" },
 	{ "checking-ends", "\xe2\x96\xb6", "busy" },
 	{ "running", "\xe2\x96\xb6", "busy" },

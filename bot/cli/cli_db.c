@@ -94,5 +94,7 @@ void cli_regression_line(const struct cli *cli, const json_t *r)
 		cli_out("  %.12s %.60s  P=%s", json_str(culprit, "commit", ""),
 			json_str(culprit, "title", ""),
 			probability_text(p, json_f64(culprit, "p", NAN)));
+	if (!strcmp(json_str(r, "state", ""), "layout"))
+		cli_out("  layout effect, not a regression of this commit");
 	cli_out("\n");
 }

@@ -22,11 +22,33 @@ static void side(const char *name, const json_t *c, const json_t *s)
 	cli_out("\n");
 }
 
+/* What was looked at before it was believed, such as code layout. */
+static void show_check(const json_t *c)
+{
+	const json_t *ok = json_object_get(c, "ok");
+	bool align = !strcmp(json_str(c, "name", ""), "align64");
+
+	cli_out("check     %s: ", align ? "64-byte aligned functions" : json_str(c, "name", "?"));
+	if (!json_is_number(json_object_get(c, "rel"))) {
+		cli_out("%.100s\n", json_str(c, "text", ok ? "not measured" : "being measured"));
+		return;
+	}
+	cli_out("%+.1f%% (%+.1f .. %+.1f)", json_f64(c, "rel", NAN) * 100,
+		json_f64(c, "lo", NAN) * 100, json_f64(c, "hi", NAN) * 100);
+	if (ok && align)
+		cli_out(json_is_true(ok) ? ", so not code layout"
+					 : ", so code layout may be the cause");
+	else if (ok)
+		cli_out(json_is_true(ok) ? ", ok" : ", NOT ok");
+	cli_out("\n");
+}
+
 static void show_regression(const struct cli *cli, const json_t *j)
 {
 	const json_t *effect = json_object_get(j, "effect"),
 		     *culprit = json_object_get(j, "culprit");
 	const json_t *history = json_object_get(j, "history"), *h;
+	const json_t *checks = json_object_get(j, "checks");
 	char p[PROBABILITY_TEXT];
 	size_t i;
 
@@ -36,6 +58,8 @@ static void show_regression(const struct cli *cli, const json_t *j)
 		json_str(json_object_get(j, "metric"), "name", ""),
 		json_f64(effect, "rel", NAN) * 100, json_f64(effect, "lo", NAN) * 100,
 		json_f64(effect, "hi", NAN) * 100);
+	if (!strcmp(json_str(j, "state", ""), "layout"))
+		cli_out("          layout effect, not a regression of this commit\n");
 	cli_out("where     %s %s, job %s on %s\n", json_str(j, "tree", ""),
 		json_str(j, "branch", ""), json_str(j, "job", ""), json_str(j, "machine", ""));
 	side("base", json_object_get(j, "base"), json_object_get(effect, "base"));
@@ -46,8 +70,10 @@ static void show_regression(const struct cli *cli, const json_t *j)
 			probability_text(p, json_f64(culprit, "p", NAN)));
 	if (json_str(j, "bisect", NULL))
 		cli_out("bisection %s\n", json_str(j, "bisect", ""));
+	json_array_foreach (checks, i, h)
+		show_check(h);
 	json_array_foreach (history, i, h)
-		cli_out("%s  %s by %s: %.100s\n", json_str(h, "at", ""), json_str(h, "to", ""),
+		cli_out("%s  %s by %s: %.160s\n", json_str(h, "at", ""), json_str(h, "to", ""),
 			json_str(h, "by", ""), json_str(h, "why", ""));
 }
 
@@ -68,8 +94,9 @@ static void show_commit(const struct cli *cli, const json_t *j)
 	cli_out("%s %.100s\n%s, %s\n", json_str(j, "commit", ""), json_str(j, "title", ""),
 		json_str(j, "author", ""), json_str(j, "author_time", ""));
 	json_array_foreach (list, i, b) {
-		cli_out("build %lld %s ", (long long)json_i64(b, "id", 0),
-			json_str(b, "kconfig", ""));
+		cli_out("build %lld %s%s%s ", (long long)json_i64(b, "id", 0),
+			json_str(b, "kconfig", ""), json_str(b, "variant", NULL) ? "+" : "",
+			json_str(b, "variant", ""));
 		cli_state(cli, json_str(b, "state", ""), 0);
 		cli_out(" %s %.200s\n", json_str(b, "class", ""), json_str(b, "detail", ""));
 	}

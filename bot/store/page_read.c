@@ -95,7 +95,7 @@ static int read_cursor(const char *after, char prefix, int64_t *ret_us, const ch
 }
 
 #define REGRESSION_STATES \
-	"new, confirmed, bisecting, reported, acknowledged, expected, fix-pending, fixed, invalid, lab, dup"
+	"new, confirmed, bisecting, reported, acknowledged, expected, fix-pending, fixed, invalid, lab, dup, layout"
 #define REGRESSION_CLASSES "broad, micro, unknown"
 #define BISECTION_STATES \
 	"queued, checking-ends, running, verifying, done, inconclusive, not-reproduced, failed, cancelled"

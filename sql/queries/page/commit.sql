@@ -6,7 +6,7 @@ SELECT json_strip_nulls(json_build_object(
 	'committer', c.committer_name, 'commit_time', c.commit_time, 'parents', to_json(c.parents),
 	'heads', COALESCE((SELECT json_agg(json_build_object('tree', h.tree, 'branch', h.branch)
 		ORDER BY h.tree, h.branch) FROM head h WHERE h.commit = c.hash), '[]'::json),
-	'builds', COALESCE((SELECT json_agg(json_build_object('id', b.id, 'kconfig', b.kconfig,
+	'builds', COALESCE((SELECT json_agg(json_build_object('id', b.id, 'kconfig', b.kconfig, 'variant', nullif(b.variant, ''),
 		'compiler', b.compiler, 'state', b.state, 'class', b.fail_class, 'detail', b.detail,
 		'took_s', b.took_s, 'finished', b.finished,
 		'log', CASE WHEN b.log IS NOT NULL THEN '/builds/' || b.id || '/log.txt' END) ORDER BY b.id)

@@ -20,7 +20,7 @@ SELECT json_strip_nulls(json_build_object(
 			'micro', count(*) FILTER (WHERE r.class = 'micro'),
 			'unknown', count(*) FILTER (WHERE r.class = 'unknown'))
 			FROM regression r
-			WHERE r.tree = t.name AND r.state NOT IN ('fixed', 'invalid', 'lab', 'dup', 'expected')))
+			WHERE r.tree = t.name AND r.state NOT IN ('fixed', 'invalid', 'lab', 'dup', 'layout', 'expected')))
 		ORDER BY t.name) FROM tree t), '[]'::json),
 	'machines', COALESCE((SELECT json_agg(json_build_object(
 		'name', m.name, 'group', m.group_name, 'driver', m.driver, 'health', m.health, 'note', m.note,
@@ -78,7 +78,7 @@ SELECT json_strip_nulls(json_build_object(
 			'title', c.subject, 'author', c.author_name, 'p', r.p) END,
 		'bisect', (SELECT b.id FROM bisection b WHERE b.regression = r.id),
 		'created', r.created, 'updated', r.updated) ORDER BY r.created DESC, r.id DESC)
-		FROM (SELECT * FROM regression WHERE state NOT IN ('invalid', 'dup')
+		FROM (SELECT * FROM regression WHERE state NOT IN ('invalid', 'dup', 'layout')
 			ORDER BY created DESC, id DESC LIMIT 20) r
 		JOIN job j ON j.id = r.job LEFT JOIN commit c ON c.hash = r.culprit), '[]'::json),
 	'mails', (SELECT json_build_object(

@@ -38,9 +38,16 @@ SELECT json_strip_nulls(json_build_object(
 		'stats', (SELECT stats FROM verified WHERE commit = r.culprit)) END,
 	'parent', CASE WHEN r.parent IS NOT NULL THEN json_build_object('commit', r.parent,
 		'title', cp.subject, 'stats', (SELECT stats FROM verified WHERE commit = r.parent)) END,
-	'checks', (SELECT f->'checks' FROM jsonb_array_elements(CASE jsonb_typeof(k.evidence->'findings')
+	-- What the comparison checked, then code layout; ok: what is left of the change is at least half of it, and surely not nothing.
+	'checks', nullif(coalesce((SELECT f->'checks' FROM jsonb_array_elements(CASE jsonb_typeof(k.evidence->'findings')
 			WHEN 'array' THEN k.evidence->'findings' ELSE '[]' END) f
-		WHERE f->>'headline' = r.metric AND jsonb_typeof(f->'checks') = 'array' LIMIT 1),
+		WHERE f->>'headline' = r.metric AND jsonb_typeof(f->'checks') = 'array' LIMIT 1), '[]'::jsonb)
+		|| coalesce((SELECT jsonb_agg(jsonb_build_object('name', v.variant, 'state', v.state, 'rel', v.rel, 'lo', v.lo,
+			'hi', v.hi, 'p', v.p, 'text', v.detail, 'ok', CASE WHEN v.state = 'done' THEN coalesce(
+				v.rel * sign(r.rel) >= abs(r.rel) / 2 AND least(v.lo * sign(r.rel), v.hi * sign(r.rel)) > 0, false)
+				WHEN v.state IN ('failed', 'cancelled') THEN false END) ORDER BY v.id)
+		FROM comparison v WHERE v.purpose = 'layout' AND v.job = r.job AND v.base = r.parent AND v.head = r.culprit),
+		'[]'::jsonb), '[]'::jsonb),
 	'runners_up', (SELECT json_agg(json_build_object('commit', u->>'commit', 'p', u->'p')
 			ORDER BY (u->>'p')::float8 DESC)
 		FROM (SELECT u FROM jsonb_array_elements(CASE jsonb_typeof(b.status->'posterior')

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- Regressions, newest first. $1 state (NULL: all but invalid and dup), $2 tree, $3 class, $4 suite
+-- Regressions, newest first. $1 state (NULL: all but invalid, dup and layout), $2 tree, $3 class, $4 suite
 -- (NULL: any), $5 microseconds since the epoch and $6 id of the row to go on after (NULL: from the
 -- start), $7 most rows. Columns: json with items and, when there are more, next. One row.
 WITH hit AS (
 	SELECT r.*, j.name AS job_name, j.suite, j.test, j.params, j.group_name,
 		row_number() OVER (ORDER BY r.created DESC, r.id DESC) AS n
 	FROM regression r JOIN job j ON j.id = r.job
-	WHERE (r.state = $1 OR ($1::text IS NULL AND r.state NOT IN ('invalid', 'dup')))
+	WHERE (r.state = $1 OR ($1::text IS NULL AND r.state NOT IN ('invalid', 'dup', 'layout')))
 		AND ($2::text IS NULL OR r.tree = $2)
 		AND ($3::text IS NULL OR r.class = $3)
 		AND ($4::text IS NULL OR j.suite = $4)
