@@ -237,6 +237,7 @@ static int read_all(const struct cli *cli, char **files, int n, const struct req
 		    struct input *in, struct err *e)
 {
 	const char *a, *b;
+
 	if (read_runs(cli, files[0], &in->base, e) < 0 ||
 	    read_runs(cli, files[1], &in->head, e) < 0)
 		return e->code;
@@ -270,6 +271,32 @@ static void print_findings(const struct judged *j)
 		(void)printf("\n");
 }
 
+/* Hundredths of a percent, as long as anybody wants to read them. */
+static void print_percent(const char *before, double ratio, const char *after)
+{
+	(void)printf(fabs(ratio) < 100 ? "%s%+.2f%%%s" : "%s%+.4g%%%s", before, 100 * ratio, after);
+}
+
+static void print_change(const struct judged_metric *m)
+{
+	const struct detect_result *r = &m->result;
+
+	if (judged_is_share(m) && isfinite(r->abs)) {
+		(void)printf("%+.2f points", r->abs);
+		if (isfinite(r->abs_lo))
+			(void)printf(" [%+.2f, %+.2f]", r->abs_lo, r->abs_hi);
+		return;
+	}
+	if (isfinite(r->rel))
+		print_percent("", r->rel, "");
+	else if (isfinite(r->abs))
+		(void)printf("%+.6g", r->abs);
+	if (isfinite(r->lo)) {
+		print_percent(" [", r->lo, ", ");
+		print_percent("", r->hi, "]");
+	}
+}
+
 static void print_metric(const struct judged *j, size_t i)
 {
 	const struct judged_metric *m = &j->metrics.items[i];
@@ -278,16 +305,7 @@ static void print_metric(const struct judged *j, size_t i)
 	char buf[160];
 
 	(void)printf("%-15s %s: ", detect_verdict_name(r->verdict), m->name);
-	if (judged_is_share(m) && isfinite(r->abs))
-		(void)printf("%+.2f points", r->abs);
-	else if (isfinite(r->rel))
-		(void)printf("%+.2f%%", 100 * r->rel);
-	else if (isfinite(r->abs))
-		(void)printf("%+.6g", r->abs);
-	if (judged_is_share(m) && isfinite(r->abs_lo))
-		(void)printf(" [%+.2f, %+.2f]", r->abs_lo, r->abs_hi);
-	else if (isfinite(r->lo))
-		(void)printf(" [%+.2f%%, %+.2f%%]", 100 * r->lo, 100 * r->hi);
+	print_change(m);
 	if (isfinite(r->base.center) && isfinite(r->head.center))
 		(void)printf("  %.6g -> %.6g%s%s", r->base.center, r->head.center,
 			     m->unit[0] ? " " : "", m->unit);
@@ -295,7 +313,8 @@ static void print_metric(const struct judged *j, size_t i)
 	if (isfinite(r->p))
 		(void)printf(" p=%.2g q=%.2g", r->p, r->q);
 	if (isfinite(r->mde) && r->verdict >= DETECT_SAME)
-		(void)printf(" detectable=%.2f%%", 100 * r->mde);
+		(void)printf(r->mde < 100 ? " detectable=%.2f%%" : " detectable=%.4g%%",
+			     100 * r->mde);
 	if (r->more_units)
 		(void)printf(" next=%d", r->more_units);
 	(void)printf("\n");

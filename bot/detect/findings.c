@@ -143,7 +143,7 @@ bool findings_work_differs(const struct findings_metric *m, size_t n, size_t wor
 {
 	const struct findings_metric *w = work < n ? &m[work] : NULL;
 
-	return w && fabs(w->rel) > 0 && w->rel > -1 &&
+	return w && isfinite(w->rel) && w->rel != 0 && w->rel > -1 &&
 	       (w->moved || is_lead(w) || (w->p <= work_p && fabs(w->rel) >= work_ratio));
 }
 

@@ -55,10 +55,20 @@ static void add_percent(struct strbuf *b, double rel, bool sign)
 	double v = 100 * (sign ? rel : fabs(rel));
 	int digits = fabs(v) < .1 ? 2 : 1;
 
-	if (sign)
+	if (fabs(v) >= 1e4)
+		strbuf_addf(b, sign ? "%+.3g %%" : "%.3g %%", v);
+	else if (sign)
 		strbuf_addf(b, "%+.*f %%", digits, v);
 	else
 		strbuf_addf(b, "%.*f %%", digits, v);
+}
+
+static void add_interval(struct strbuf *b, const struct findings_metric *m)
+{
+	if (fabs(m->lo) >= 100 || fabs(m->hi) >= 100)
+		strbuf_addf(b, " [%+.3g %%, %+.3g %%]", 100 * m->lo, 100 * m->hi);
+	else
+		strbuf_addf(b, " [%+.1f %%, %+.1f %%]", 100 * m->lo, 100 * m->hi);
 }
 
 static const char *went(double change)
@@ -73,13 +83,15 @@ static void tell_headline(struct teller *t)
 
 	strbuf_addstr(&b, l->name);
 	if (findings_is_share(l) || !isfinite(l->rel)) {
-		strbuf_addf(&b, " %s by %.4g%s", went(l->abs), fabs(l->abs),
-			    findings_is_share(l) ? " points" : "");
+		strbuf_addf(&b, " %s", went(l->abs));
+		if (isfinite(l->abs))
+			strbuf_addf(&b, " by %.4g%s", fabs(l->abs),
+				    findings_is_share(l) ? " points" : "");
 	} else {
 		strbuf_addf(&b, " %s ", went(l->rel));
 		add_percent(&b, l->rel, false);
 		if (isfinite(l->lo) && isfinite(l->hi))
-			strbuf_addf(&b, " [%+.1f %%, %+.1f %%]", 100 * l->lo, 100 * l->hi);
+			add_interval(&b, l);
 	}
 	if (t->x->same.len > 1) {
 		struct finding_list others = { 0 };

@@ -309,7 +309,19 @@ static void merge(const struct runs *base, const struct runs *head, struct judge
 	}
 }
 
-static struct findings_metric for_findings(const struct judged *j, const struct judged_metric *m)
+/*
+ * A verdict on a monitor asks for more than chance among thousands: a change that is large enough.
+ * To explain a headline any is enough that a headline may have.
+ */
+static bool moved(const struct detect_result *r, const struct detect_options *o)
+{
+	return judged_is_change(r->verdict) ||
+	       ((r->verdict == DETECT_SAME || r->verdict == DETECT_INCONCLUSIVE) &&
+		r->q <= o->monitor_fdr_q && fabs(r->rel) >= o->min_effect);
+}
+
+static struct findings_metric for_findings(const struct judged *j, const struct judged_metric *m,
+					   const struct detect_options *o)
 {
 	const struct detect_result *r = &m->result;
 
@@ -320,7 +332,7 @@ static struct findings_metric for_findings(const struct judged *j, const struct 
 					 .verdict = r->verdict,
 					 .lead = j->headlines ? m->headline
 							      : m->better != DETECT_BETTER_NONE,
-					 .moved = judged_is_change(r->verdict),
+					 .moved = moved(r, o),
 					 .group = m->group,
 					 .rel = r->rel,
 					 .lo = r->lo,
@@ -403,7 +415,7 @@ static int find(const struct runs *base, const struct runs *head, const struct j
 	int err = 0;
 
 	for (size_t i = 0; i < n; i++)
-		m[i] = for_findings(j, &j->metrics.items[i]);
+		m[i] = for_findings(j, &j->metrics.items[i], plan->options);
 	work = findings_work(m, n);
 	for (size_t i = 0; work < n && i < n && err == 0; i++) {
 		if (m[i].moved && i != work)

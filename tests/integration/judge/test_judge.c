@@ -162,6 +162,49 @@ static void less_work_in_the_same_time_is_one_finding(void **state)
 	json_decref(o);
 }
 
+static void put_small(const char *name, const char *kernel, double factor)
+{
+	struct strbuf b = STRBUF_INIT;
+
+	strbuf_addf(&b,
+		    "{\"format\":\"kperfbot-runs/1\",\"kernel\":\"%s\",\"metrics\":{\"s.rate\":"
+		    "{\"better\":\"higher\",\"headline\":true},\"s.time.faults\":{\"better\":"
+		    "\"lower\"}},\"runs\":[",
+		    kernel);
+	for (int i = 0; i < 8; i++)
+		strbuf_addf(&b,
+			    "%s{\"values\":{\"s.rate\":%.4f,\"s.workload\":%.3f,"
+			    "\"s.time.faults\":%.3f,\"m.x\":%.3f}}",
+			    i ? "," : "", factor * (100 + i * 5 % 8 * .05),
+			    factor * (30000 + i * 3 % 8 * 10), factor * (7000 + i * 7 % 8 * 3),
+			    factor * factor * (50 + i * 5 % 8 * .04));
+	strbuf_addstr(&b, "]}");
+	put(name, strbuf_str(&b));
+	strbuf_done(&b);
+}
+
+/* A monitor that changed by 2 % gets no verdict of its own, and explains a headline all the same. */
+static void what_is_small_still_explains_a_small_headline(void **state)
+{
+	json_t *o;
+	const json_t *f, *v;
+
+	(void)state;
+	put_small("a", "k1", 1);
+	put_small("b", "k2", .985);
+	o = judge_json("--json a b", 1);
+	f = json_array_get(json_object_get(o, "findings"), 0);
+	assert_int_equal(json_array_size(json_object_get(f, "follows")), 2);
+	v = named(json_object_get(f, "follows"), "s.time.faults");
+	assert_within(num_at(v, "per_work"), 0, .001);
+	(void)named(json_object_get(f, "follows"), "s.workload");
+	v = named(json_object_get(f, "movers"), "m.x");
+	assert_within(num_at(v, "rel"), -.0298, .001);
+	v = named(json_object_get(o, "metrics"), "s.time.faults");
+	assert_string_equal(str_at(v, "verdict"), "same");
+	json_decref(o);
+}
+
 static void fewer_operations_explain_what_follows_and_not_the_rest(void **state)
 {
 	static const char *const follow[] = { "unixbench.workload",
@@ -395,6 +438,162 @@ static void history_is_one_object_a_line(void **state)
 	strbuf_done(&b);
 }
 
+/* Values as they stand in the file, one run each. */
+static void put_list(const char *name, const char *kernel, const char *values)
+{
+	struct strbuf b = STRBUF_INIT;
+	size_t n = 0;
+
+	strbuf_addf(&b,
+		    "{\"format\":\"kperfbot-runs/1\",\"kernel\":\"%s\",\"metrics\":{\"a.ops\":"
+		    "{\"unit\":\"ops/s\",\"better\":\"higher\",\"headline\":true}},\"runs\":[",
+		    kernel);
+	while (*values) {
+		size_t len = strcspn(values, " ");
+
+		strbuf_addf(&b, "%s{\"values\":{\"a.ops\":%.*s}}", n++ ? "," : "", (int)len,
+			    values);
+		values += len + (values[len] == ' ');
+	}
+	strbuf_addstr(&b, "]}");
+	put(name, strbuf_str(&b));
+	strbuf_done(&b);
+}
+
+static void odd_samples_get_the_verdict_they_allow(void **state)
+{
+	static const struct {
+		const char *base, *head;
+		int exit_code;
+		const char *says;
+	} cases[] = {
+		{ "", "", 125, "no value in either side" },
+		{ "", "1 2 3 4 5 6 7 8", 125, "no value in base" },
+		{ "1 2 3 4 5 6 7 8", "", 125, "no value in head" },
+		{ "100", "90", 125, "too few boots: 1 in base, 1 in head" },
+		{ "100 101", "90 91", 125, "too few boots: 2 in base, 2 in head" },
+		{ "7 7 7 7 7 7 7 7", "7 7 7 7 7 7 7 7", 0, "same 1" },
+		{ "7 7 7 7 7 7 7 7", "6 6 6 6 6 6 6 6", 1, "compared exactly, no p-value" },
+		{ "7 7 7 7 7", "6 6 6 6 6", 125, "candidate" },
+		{ "0 0 0 0 0 0 0 0", "0 0 0 0 0 0 0 0", 0, "same 1" },
+		{ "0 0 0 0 0 0 0 0", "5 5 5 5 5 5 5 5", 0, "improvement     a.ops: +5  0 -> 5" },
+		{ "1e-300 1.01e-300 0.99e-300 1e-300 1.02e-300 1e-300 1.01e-300 1e-300",
+		  "0.9e-300 0.91e-300 0.89e-300 0.9e-300 0.92e-300 0.9e-300 0.91e-300 0.9e-300", 1,
+		  "regression      a.ops: -9.9" },
+		{ "1e300 1.01e300 0.99e300 1e300 1.02e300 1e300 1.01e300 1e300",
+		  "0.9e300 0.91e300 0.89e300 0.9e300 0.92e300 0.9e300 0.91e300 0.9e300", 1,
+		  "regression      a.ops: -9.9" },
+		{ "1e-300 1.1e-300 1.1e-300 1e-300 1e-300 1.1e-300 1.1e-300 1e-300",
+		  "1e300 1.1e300 1.1e300 1e300 1e300 1.1e300 1.1e300 1e300", 0, "a.ops rose\n" },
+		{ "-100 -101 -99 -100 -102 -99 -101 -100",
+		  "-110 -111 -109 -110 -112 -109 -111 -110", 1, "regression      a.ops: -9.9" },
+		{ "-100 101 -99 100 -102 99 -101 100", "110 -111 109 -110 112 -109 111 -110", 125,
+		  "tested on absolute values" },
+		{ "-1e300 1e-300 1e300 5 -1e-300 0 3 1", "1 2 3 4 5 6 7 8", 125, "inconclusive" },
+		{ "100 null 101 99 100 102 99 101 100", "90 91 89 90 92 89 91 90", 1,
+		  "null in a run, taken as missing" },
+		{ "100 NaN", "1 2", 128, "a: line 1, column 166: bad number" },
+		{ "100 -Infinity", "1 2", 128, "bad number" },
+		{ "100 1e999", "1 2", 128, "number out of range" },
+		{ "100 \"101\"", "1 2", 128, "run 2: metric 'a.ops' is no number" },
+		{ "100 1,5", "1 2", 128, "a: line 1" },
+		{ "100 0x10", "1 2", 128, "a: line 1" },
+		{ "100 01", "1 2", 128, "bad number" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text;
+
+		put_list("a", "k1", cases[i].base);
+		put_list("b", "k2", cases[i].head);
+		if (judge("a b 2>&1") != cases[i].exit_code)
+			fail_msg("%s | %s: %s", cases[i].base, cases[i].head, strbuf_str(&out));
+		says(cases[i].says);
+		assert_null(strstr(strbuf_str(&out), "nan"));
+		(void)judge("--json a b 2>/dev/null");
+		text = strbuf_take(&out);
+		json_decref(json_loads(text, JSON_REJECT_DUPLICATES, NULL));
+		assert_true(text[0] == '{');
+		free(text);
+	}
+}
+
+static void rows_may_come_out_of_order(void **state)
+{
+	struct strbuf first = STRBUF_INIT;
+	char *sorted, *mixed;
+
+	(void)state;
+	put_in_time("b", "k2", true, 8, 900, 0);
+	put_in_time("a", "k1", false, 8, 1000, 30);
+	assert_int_equal(judge("--json a b"), 125);
+	mixed = strbuf_take(&out);
+	/* put_in_time() writes the last run first: turn it round. */
+	strbuf_addstr(&first,
+		      "{\"format\":\"kperfbot-runs/1\",\"kernel\":\"k1\",\"metrics\":{\"a.ops\":"
+		      "{\"better\":\"higher\",\"headline\":true}},\"runs\":[");
+	for (int i = 0; i < 8; i++)
+		strbuf_addf(&first, "%s{\"values\":{\"a.ops\":%.3f},\"order\":%d}", i ? "," : "",
+			    1000. + (i * 7) % 5 + (i % 2 ? 30 : 0), 2 * i + i % 2);
+	strbuf_addstr(&first, "]}");
+	put("a", strbuf_str(&first));
+	strbuf_done(&first);
+	assert_int_equal(judge("--json a b"), 125);
+	sorted = strbuf_take(&out);
+	assert_string_equal(sorted, mixed);
+	free(sorted);
+	free(mixed);
+}
+
+static void options_do_what_they_say(void **state)
+{
+	json_t *o;
+	const json_t *m;
+	double lo;
+
+	(void)state;
+	put_list("a", "k1", "100 101 99 100 102 99 101 100");
+	put_list("b", "k2", "97 98 96 97 99 96 98 97");
+	o = judge_json("--json a b", 1);
+	m = json_array_get(json_object_get(o, "metrics"), 0);
+	lo = num_at(m, "lo");
+	assert_within(num_at(m, "level"), .95, 0);
+	assert_int_equal(num_at(json_object_get(m, "power"), "more_runs"), 0);
+	json_decref(o);
+	o = judge_json("--json --level 99% a b", 1);
+	m = json_array_get(json_object_get(o, "metrics"), 0);
+	assert_within(num_at(m, "level"), .99, 0);
+	assert_true(num_at(m, "lo") < lo);
+	json_decref(o);
+	/* A level of the interval is not the level of the looks, and a small change is none. */
+	assert_int_equal(judge("--min-effect 5% a b"), 125);
+	says("significant but smaller than the least effect");
+	assert_int_equal(judge("--min-effect 0.02 a b"), 1);
+	assert_int_equal(judge("--fdr 1e-12 a b"), 125);
+	says("candidate");
+	says("next=12");
+	assert_int_equal(judge("--looks 3,5,8 --fdr 1e-12 a b"), 125);
+	says("inconclusive");
+	assert_int_equal(judge("--looks 5,9 a b"), 125);
+	says("next=9");
+	assert_int_equal(judge("--single-look --looks 20 a b"), 1);
+	assert_int_equal(judge("--metric 'a.*' a b"), 1);
+	assert_int_equal(judge("--metric 'b*' a b 2>&1"), 128);
+	assert_int_equal(judge("--fdr 0 a b 2>&1"), 129);
+	assert_int_equal(judge("--fdr 1 a b 2>&1"), 129);
+	assert_int_equal(judge("--level 0.5 a b 2>&1"), 129);
+	assert_int_equal(judge("--min-effect -1 a b 2>&1"), 129);
+	assert_int_equal(judge("--looks 2,8 a b 2>&1"), 129);
+	assert_int_equal(judge("--looks '' a b 2>&1"), 129);
+	assert_int_equal(judge("--looks 8,1001 a b 2>&1"), 129);
+	put("h", "");
+	assert_int_equal(judge("--history h a b"), 1);
+	put("h", "\n \r\n");
+	assert_int_equal(judge("--history - a b <h"), 1);
+	assert_int_equal(judge("--history nowhere a b 2>&1"), 128);
+}
+
 static void bad_files_are_fatal_and_named(void **state)
 {
 	(void)state;
@@ -467,6 +666,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_regression_exits_with_1),
 		cmocka_unit_test(less_work_in_the_same_time_is_one_finding),
+		cmocka_unit_test(what_is_small_still_explains_a_small_headline),
 		cmocka_unit_test(fewer_operations_explain_what_follows_and_not_the_rest),
 		cmocka_unit_test(noise_never_leads_and_profiles_are_told_in_points),
 		cmocka_unit_test(small_numbers_change_by_what_was_measured_not_by_what_is_printed),
@@ -478,6 +678,9 @@ int main(void)
 		cmocka_unit_test(without_a_direction_it_is_a_change),
 		cmocka_unit_test(more_files_go_to_the_side_of_their_kernel),
 		cmocka_unit_test(history_is_one_object_a_line),
+		cmocka_unit_test(odd_samples_get_the_verdict_they_allow),
+		cmocka_unit_test(rows_may_come_out_of_order),
+		cmocka_unit_test(options_do_what_they_say),
 		cmocka_unit_test(bad_files_are_fatal_and_named),
 		cmocka_unit_test(wrong_usage_exits_with_129),
 	};
