@@ -16,6 +16,9 @@
 /* A move of the control has to stand out of its own noise by this many standard errors. */
 #define CONTROL_T 3.0
 
+/* With fewer values of the control on a side there is no telling that it stood still. */
+#define FEW_CONTROLS 3
+
 /* Times around a change: [first, split) is before it, [split, last] after it. */
 struct stretch {
 	double first;
@@ -68,17 +71,24 @@ static bool explains(const struct changes_work *w, const struct change_point *c,
 	return moved * step > 0 && fabs(moved) >= SHARE * fabs(step);
 }
 
-static bool control_moved(const struct changes_work *w, const struct stretch *s,
-			  const struct changes_control *control, const struct change_point *c)
+/* What there is to say about the machine. */
+enum evidence {
+	NOTHING_KNOWN,
+	STOOD_STILL,
+	MOVED,
+};
+
+static enum evidence ask_build(const struct changes_work *w, const struct stretch *s,
+			       const struct changes_control *control, const struct change_point *c)
 {
 	size_t nb = 0, na = 0, n = control->npoints;
 	_cleanup_(freep) double *before = xcalloc(n + 1, sizeof(*before));
 	_cleanup_(freep) double *after = xcalloc(n + 1, sizeof(*after));
-	double margin = s->last - s->first, middle = s->split_lo + (s->split_hi - s->split_lo) / 2;
-	double a, b, sd, moved;
-
 	/* The control is measured now and then: look a little beyond both ends. */
-	margin /= 4;
+	double margin = (s->last - s->first) / 4;
+	double middle = s->split_lo + (s->split_hi - s->split_lo) / 2;
+	double a, b, sd;
+
 	for (size_t i = 0; i < n; i++) {
 		double t = control->points[i].time, v = control->points[i].value;
 
@@ -90,22 +100,23 @@ static bool control_moved(const struct changes_work *w, const struct stretch *s,
 			after[na++] = v;
 	}
 	if (!nb || !na)
-		return false;
+		return NOTHING_KNOWN;
 	a = stats_median(before, nb);
 	b = stats_median(after, na);
-	moved = move(w, a, b);
-	if (!explains(w, c, moved))
-		return false;
-	if (nb < 3 || na < 3)
-		return true;
+	if (nb < FEW_CONTROLS || na < FEW_CONTROLS)
+		return explains(w, c, move(w, a, b)) ? MOVED : NOTHING_KNOWN;
+	if (!explains(w, c, move(w, a, b)))
+		return STOOD_STILL;
 	sd = fmax(stats_mad_sd(before, nb), stats_mad_sd(after, na));
-	return fabs(b - a) > CONTROL_T * sd * sqrt(1 / (double)nb + 1 / (double)na);
+	if (fabs(b - a) > CONTROL_T * sd * sqrt(1 / (double)nb + 1 / (double)na))
+		return MOVED;
+	return NOTHING_KNOWN;
 }
 
-/* Commits from before the change, measured again after it. Return: -1 there are none. */
-static int remeasure_moved(const struct changes_work *w, const struct changes_place *at,
-			   const struct stretch *s, const struct series_point *points,
-			   const struct changes_control *control, const struct change_point *c)
+/* Commits from before the change, measured again after it. */
+static enum evidence ask_again(const struct changes_work *w, const struct changes_place *at,
+			       const struct stretch *s, const struct series_point *points,
+			       const struct changes_control *control, const struct change_point *c)
 {
 	_cleanup_(freep) double *moved = xcalloc(control->nagain + 1, sizeof(*moved));
 	size_t from = w->at[w->levels[at->first].start];
@@ -123,25 +134,31 @@ static int remeasure_moved(const struct changes_work *w, const struct changes_pl
 			moved[n++] = m;
 	}
 	if (!n)
-		return -1;
-	return explains(w, c, stats_median(moved, n));
+		return NOTHING_KNOWN;
+	return explains(w, c, stats_median(moved, n)) ? MOVED : STOOD_STILL;
 }
 
 void changes_ask_control(const struct changes_work *w, const struct changes_place *at,
 			 const struct series_point *points, const struct changes_control *control,
 			 struct change_point *c)
 {
+	enum change_reason reason = CHANGE_WITH_REMEASURE;
+	enum evidence said;
 	struct stretch s;
-	int again;
 
 	if (!find_stretch(w, at, points, &s))
 		return;
-	again = remeasure_moved(w, at, &s, points, control, c);
-	if (again > 0) {
+	said = ask_again(w, at, &s, points, control, c);
+	if (said == NOTHING_KNOWN) {
+		reason = CHANGE_WITH_CONTROL;
+		said = ask_build(w, &s, control, c);
+	}
+	/* When the machine stood still it was the kernel, even if in many small parts. */
+	if (said == STOOD_STILL) {
+		c->kind = CHANGE_STEP;
+		c->reason = CHANGE_BY_ITSELF;
+	} else if (said == MOVED) {
 		c->kind = CHANGE_DRIFT;
-		c->reason = CHANGE_WITH_REMEASURE;
-	} else if (again < 0 && control_moved(w, &s, control, c)) {
-		c->kind = CHANGE_DRIFT;
-		c->reason = CHANGE_WITH_CONTROL;
+		c->reason = reason;
 	}
 }

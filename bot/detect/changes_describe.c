@@ -223,7 +223,7 @@ void changes_describe(struct changes_work *w, const struct series_point *points,
 	if (ret->n) {
 		const struct change_point *c = &ret->items[ret->n - 1];
 
-		ret->current = c->reason == CHANGE_IN_SLOPE ? c->hi : c->index;
+		ret->current = places[ncuts - 1].slope ? c->hi : c->index;
 	}
 	for (size_t i = 0; i < w->nlevels; i++)
 		find_outliers(w, &w->levels[i], points, options->better, ret);

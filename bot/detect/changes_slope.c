@@ -16,15 +16,17 @@ enum {
 	/* Shorter ramps are a step that came in parts. */
 	SLOPE_MIN = 40,
 	SLOPE_RUN_MAX = 12,
-	SHIFTS = 27
+	SHIFTS = 15,
+	FINE = 16,
+	TURNS_MAX = 8
 };
 
-/* A ramp this much better than a step says that it came in parts, in squared sigma. */
+/* What is this much better says more than chance, in squared sigma. */
 #define PARTS_GAIN 4.0
 
-static const int shifts[SHIFTS] = { -160, -120, -90, -64, -48, -32, -24, -16, -12,
-				    -8,	  -6,	-4,  -2,  0,   2,   4,	 6,   8,
-				    12,	  16,	24,  32,  48,  64,  90,	 120, 160 };
+static const int shifts[SHIFTS] = {
+	-160, -80, -40, -20, -10, -5, -2, 0, 2, 5, 10, 20, 40, 80, 160
+};
 
 /* Running sums before point i of clipped z, its square, and i times it. */
 struct sums {
@@ -94,6 +96,7 @@ static void fit_ramp(const struct sums *s, size_t start, size_t end, struct ramp
 	r->cost = fmax(0, s->zz[end] - s->zz[start] - z * z / n - slope * cov);
 }
 
+/* @i moved by @by, kept inside of @lo and @hi. */
 static size_t shifted(size_t i, int by, size_t lo, size_t hi)
 {
 	if (by < 0)
@@ -101,27 +104,67 @@ static size_t shifted(size_t i, int by, size_t lo, size_t hi)
 	return hi - i < (size_t)by ? hi : i + (size_t)by;
 }
 
-/* The best ramp in place of the changes @first to @last. */
+/* The ramp with its ends moved so far. Return: is it one, and better than @r? Then @r is that. */
+static bool try_ramp(const struct sums *s, size_t start, size_t end, size_t lo, size_t hi,
+		     int by_lo, int by_hi, struct ramp *r)
+{
+	struct ramp t = { .lo = shifted(lo, by_lo, start + 1, end - 1),
+			  .hi = shifted(hi, by_hi, start + 1, end - 1) };
+
+	if (t.hi <= t.lo)
+		return false;
+	fit_ramp(s, start, end, &t);
+	if (!(t.cost < r->cost))
+		return false;
+	*r = t;
+	return true;
+}
+
+/* The best ramp in place of the changes @first to @last: coarse, then finer and finer. */
 static struct ramp best_ramp(const struct changes_work *w, const struct sums *s, size_t first,
 			     size_t last)
 {
 	size_t start = w->levels[first].start, end = w->levels[last + 1].end;
-	size_t from = w->levels[first + 1].start, to = w->levels[last + 1].start;
+	size_t lo = w->levels[first + 1].start, hi = w->levels[last + 1].start;
 	struct ramp best = { .cost = INFINITY };
 
-	for (size_t i = 0; i < SHIFTS; i++) {
-		for (size_t j = 0; j < SHIFTS; j++) {
-			struct ramp r = { .lo = shifted(from, shifts[i], start + 1, end - 1),
-					  .hi = shifted(to, shifts[j], start + 1, end - 1) };
+	for (size_t i = 0; i < SHIFTS * SHIFTS; i++)
+		(void)try_ramp(s, start, end, lo, hi, shifts[i / SHIFTS], shifts[i % SHIFTS],
+			       &best);
+	for (int by = FINE; by > 0 && isfinite(best.cost); by /= 2) {
+		bool better = true;
 
-			if (r.hi <= r.lo)
-				continue;
-			fit_ramp(s, start, end, &r);
-			if (r.cost < best.cost)
-				best = r;
+		for (int turn = 0; better && turn < TURNS_MAX; turn++) {
+			lo = best.lo;
+			hi = best.hi;
+			better = try_ramp(s, start, end, lo, hi, -by, 0, &best);
+			better |= try_ramp(s, start, end, lo, hi, by, 0, &best);
+			better |= try_ramp(s, start, end, lo, hi, 0, -by, &best);
+			better |= try_ramp(s, start, end, lo, hi, 0, by, &best);
 		}
 	}
 	return best;
+}
+
+/* As far as either end can be moved out while the ramp is nearly as good. */
+static void widen(const struct changes_work *w, const struct sums *s, const struct ramp *best,
+		  struct changes_place *p)
+{
+	size_t start = w->levels[p->first].start, end = w->levels[p->last + 1].end;
+	double limit = best->cost + PARTS_GAIN * w->f;
+	struct ramp r = *best;
+
+	while (r.lo > start + 1 && r.cost <= limit) {
+		p->lo = r.lo < p->lo ? r.lo : p->lo;
+		r.lo--;
+		fit_ramp(s, start, end, &r);
+	}
+	r = *best;
+	while (r.hi + 1 < end && r.cost <= limit) {
+		p->hi = r.hi > p->hi ? r.hi : p->hi;
+		r.hi++;
+		fit_ramp(s, start, end, &r);
+	}
 }
 
 static double stairs_cost(const struct changes_work *w, const struct sums *s, size_t first,
@@ -198,33 +241,42 @@ static size_t middle_cut(const struct changes_work *w, size_t first, size_t last
 	return best;
 }
 
-/* A ramp has two ends, each priced like a change. Short ramps only widen a single step's range. */
+/*
+ * A ramp has two ends, each priced like a change. A long one is a drift, a short one a step that came
+ * in parts; for a single change, which keeps its name anyway, that needs less to widen its range.
+ */
 static bool try_slope(const struct changes_work *w, const struct sums *s, size_t first, size_t last,
 		      struct changes_place *p)
 {
 	struct ramp r = best_ramp(w, s, first, last);
 	double gain = stairs_cost(w, s, first, last) - r.cost;
 	double beta = w->preset.c * log((double)w->n) * w->f;
+	bool is_long = r.hi - r.lo + 1 >= SLOPE_MIN;
 
 	if (!isfinite(r.cost) || (r.after > r.before) != is_up(w, first))
 		return false;
-	if (r.hi - r.lo + 1 >= SLOPE_MIN && gain > (1 - (double)(last - first)) * beta &&
-	    !has_jump(w, s, first, last, &r, beta)) {
-		*p = (struct changes_place){ .index = middle_cut(w, first, last, &r),
-					     .lo = r.lo,
-					     .hi = r.hi,
-					     .first = first,
-					     .last = last,
-					     .slope = true,
-					     .before = r.before,
-					     .after = r.after };
-		return true;
+	if (first == last && !is_long) {
+		if (gain > PARTS_GAIN * w->f)
+			widen(w, s, &r, p);
+		return false;
 	}
-	if (first == last && r.hi - r.lo + 1 < SLOPE_MIN && gain > PARTS_GAIN * w->f) {
-		p->lo = r.lo < p->lo ? r.lo : p->lo;
-		p->hi = r.hi > p->hi ? r.hi : p->hi;
-	}
-	return false;
+	if (!is_long)
+		gain -= PARTS_GAIN * w->f;
+	if (gain <= (1 - (double)(last - first)) * beta || has_jump(w, s, first, last, &r, beta))
+		return false;
+	*p = (struct changes_place){ .index = middle_cut(w, first, last, &r),
+				     .lo = r.lo,
+				     .hi = r.hi,
+				     .first = first,
+				     .last = last,
+				     .slope = is_long,
+				     .before = r.before,
+				     .after = r.after };
+	p->lo = p->lo < p->index ? p->lo : p->index;
+	p->hi = p->hi > p->index ? p->hi : p->index;
+	if (!is_long)
+		widen(w, s, &r, p);
+	return true;
 }
 
 size_t changes_find_slopes(const struct changes_work *w, struct changes_place *places, size_t n)

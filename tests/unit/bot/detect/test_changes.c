@@ -334,6 +334,31 @@ static void a_slow_slope_is_drift(void **state)
 	changes_done(&c);
 }
 
+static void a_slope_is_of_the_kernel_when_the_machine_stood_still(void **state)
+{
+	struct series_point build[40];
+	struct changes_control k = { .points = build, .npoints = ARRAY_SIZE(build) };
+	struct changes c;
+
+	(void)state;
+	for (size_t i = 0; i < 400; i++) {
+		double on = i < 100 ? 0 : i < 300 ? (double)(i - 100) / 200 : 1;
+
+		set(i, 100 * exp(.2 * on + gsl_ran_gaussian(rng, .01)));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(build); i++)
+		build[i] = (struct series_point){ 7 + .01 * (double)(i % 3), 0, 1e4 * (double)i };
+	c = find(400, &k, CHANGES_BALANCED);
+	assert_int_equal(only(&c)->kind, CHANGE_STEP);
+	assert_true(c.items[0].hi - c.items[0].lo > 100);
+	changes_done(&c);
+	for (size_t i = 0; i < ARRAY_SIZE(build); i++)
+		build[i].value *= i < 10 ? 1 : i < 30 ? 1 + .01 * (double)(i - 10) : 1.2;
+	c = find(400, &k, CHANGES_BALANCED);
+	assert_int_equal(only(&c)->reason, CHANGE_WITH_CONTROL);
+	changes_done(&c);
+}
+
 static void a_step_beside_a_drift_is_a_step(void **state)
 {
 	struct changes c;
@@ -662,6 +687,7 @@ int main(void)
 		TEST(the_unit_does_not_matter),
 		TEST(a_step_in_small_parts_is_one_change),
 		TEST(a_slow_slope_is_drift),
+		TEST(a_slope_is_of_the_kernel_when_the_machine_stood_still),
 		TEST(a_step_beside_a_drift_is_a_step),
 		TEST(a_point_that_comes_back_is_an_outlier_run),
 		TEST(frequent_outliers_are_the_habit_of_the_series),
