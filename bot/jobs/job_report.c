@@ -203,8 +203,11 @@ int job_report(struct job_ctx *c, struct err *e)
 	if (r < 0 || layout.ended)
 		return r;
 	r = report_json(c, &reg, (uint64_t)now, &json, e);
-	if (r == 0 && layout.check)
-		(void)json_object_set_new(json, "checks", json_pack("[O]", layout.check));
+	if (r == 0 && layout.check) {
+		if (!json_object_get(json, "checks"))
+			(void)json_object_set_new(json, "checks", json_array());
+		(void)json_array_append(json_object_get(json, "checks"), layout.check);
+	}
 	json_decref(layout.check);
 	return r < 0 ? r : compose_and_store(c, &reg, gate, json, now, e);
 }

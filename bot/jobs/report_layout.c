@@ -5,6 +5,8 @@
 #include "bot/base/err.h"
 #include "bot/base/log.h"
 #include "bot/base/strbuf.h"
+#include "bot/base/utf8.h"
+#include "bot/base/visible.h"
 #include "bot/db/db.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/lab/layout.h"
@@ -43,6 +45,18 @@ static char *arch_of(const struct job_ctx *c, const struct job *job)
 	return xstrdup("x86");
 }
 
+/* Names of files are any bytes. */
+static char *far_away(const char *test, const char *file, size_t n)
+{
+	_cleanup_(strbuf_done) struct strbuf shown = STRBUF_INIT;
+	_cleanup_(freep) char *name = utf8_clean(file, strlen(file), 100);
+
+	visible_add(&shown, name, strlen(name));
+	return xasprintf(
+		"it touches nothing that %s runs (%s%s); measured again with " LAYOUT_PEOPLE, test,
+		strbuf_str(&shown), n > 1 ? ", …" : "");
+}
+
 static int judge_files(struct job_ctx *c, const struct regression *reg, const struct job *job,
 		       enum relevance *ret, char **ret_why, struct err *e)
 {
@@ -66,9 +80,7 @@ static int judge_files(struct job_ctx *c, const struct regression *reg, const st
 	in.paths = (const char *const *)files;
 	*ret = more ? RELEVANCE_UNKNOWN : relevance_judge(&in, &why);
 	if (*ret == RELEVANCE_NO)
-		*ret_why = xasprintf(
-			"it touches nothing that %s runs (%s%s); measured again with " LAYOUT_PEOPLE,
-			job->test, files[0], in.n_paths > 1 ? ", …" : "");
+		*ret_why = far_away(job->test, files[0], in.n_paths);
 	mirror_files_free(files, in.n_paths);
 	return 0;
 }
