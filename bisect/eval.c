@@ -308,8 +308,13 @@ struct bisect_eval *bisect_eval_get(struct bisect_state *s)
 	return v;
 }
 
-/* Different weights within one class are told apart up to that many, and rounded beyond. */
-#define PLANES_MOST 4
+/*
+ * Different weights within one class are told apart up to that many, and rounded beyond. In a large
+ * class roundings average out.
+ */
+#define PLANES_MOST  4
+#define PLANES_LARGE 2
+#define LARGE_CLASS  1000
 
 /*
  * The weights of one class as few values, with a mask of commits for each: then a sum over
@@ -319,6 +324,7 @@ struct planes {
 	double value[PLANES_MOST];
 	uint64_t *mask[PLANES_MOST];
 	size_t n;
+	size_t most;
 	size_t first, last; /* words with any bit */
 };
 
@@ -333,7 +339,7 @@ static size_t plane_of(struct planes *pl, double p)
 		if (fabs(pl->value[i] - p) < fabs(pl->value[best] - p))
 			best = i;
 	}
-	if (pl->n == PLANES_MOST)
+	if (pl->n == pl->most)
 		return best;
 	pl->value[pl->n] = p;
 	return pl->n++;
@@ -345,8 +351,13 @@ static void planes_fill(struct planes *pl, const struct bisect_state *s,
 	double sum[PLANES_MOST] = { 0 };
 	double n[PLANES_MOST] = { 0 };
 
+	size_t members = 0;
+
 	for (size_t i = 0; i < PLANES_MOST; i++)
 		memset(pl->mask[i], 0, s->graph->words * sizeof(uint64_t));
+	for (size_t c = v->classes[class].member; c < s->graph->n; c++)
+		members += v->class_of[c] == class;
+	pl->most = members > LARGE_CLASS ? PLANES_LARGE : PLANES_MOST;
 	pl->n = 0;
 	pl->first = v->classes[class].member / 64;
 	pl->last = pl->first;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 /*
  * @right: least share of the named that are right; @named: least share that is named; @ratio: most
@@ -175,9 +176,81 @@ static void table_of_strategies(void **state)
 	assert_int_equal(missed, 0);
 }
 
+static double run_value(uint64_t *seed, double level)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += history_random(seed);
+	return level + sum;
+}
+
+/* The slowest choice of one bisection, seconds of the processor. */
+static double slowest_choice(const struct bisect_graph *g, bool weights, int culprit)
+{
+	struct bisect_params p = BISECT_PARAMS_DEFAULT;
+	struct bisect_state s;
+	struct err e = { 0 };
+	uint64_t seed = 11;
+	double slowest = 0;
+
+	p.sigma = 1;
+	p.boot_sd = 0.3;
+	p.commit_sd = 0.15;
+	p.step = 2;
+	assert_ok(bisect_init(&s, g, &p, &e), &e);
+	for (size_t c = 0; c < g->n && weights; c++)
+		assert_ok(bisect_set_prior(&s, (int)c, 0.01 + history_random(&seed), &e), &e);
+	for (int boot = 1; boot < 200; boot++) {
+		struct bisect_step step;
+		clock_t start = clock();
+		bool bad;
+
+		assert_ok(bisect_next(&s, &step, &e), &e);
+		slowest = fmax(slowest, (double)(clock() - start) / CLOCKS_PER_SEC);
+		bad = step.commit >= 0 &&
+		      bisect_graph_contains(g, (size_t)step.commit, (size_t)culprit);
+		if (step.action != BISECT_MEASURE) {
+			bisect_step_done(&step);
+			break;
+		}
+		for (int i = 0; i < step.runs; i++)
+			assert_ok(bisect_add_run(&s, step.commit, boot,
+						 run_value(&seed, bad ? 2 : 0), &e),
+				  &e);
+	}
+	bisect_done(&s);
+	return slowest;
+}
+
+/* Target: 0.1 s and 300 MB for 20,000 commits, also with a weight of its own for each of them. */
+static void choice_in_twenty_thousand_commits(void **state)
+{
+	struct bisect_graph g = { 0 };
+	struct rusage use;
+	double flat;
+	double own;
+
+	(void)state;
+	if (!strstr("choice", only))
+		return;
+	history_make(&g, 20000, 7);
+	flat = slowest_choice(&g, false, 9876);
+	own = slowest_choice(&g, true, 9876);
+	assert_int_equal(getrusage(RUSAGE_SELF, &use), 0);
+	(void)printf(
+		"bench: slowest choice of 20000 commits with merges %.3f s, with weights %.3f s, "
+		"%ld MB\n",
+		flat, own, use.ru_maxrss / 1024);
+	bisect_graph_done(&g);
+	assert_true(flat < 0.1 && own < 0.1);
+	assert_true(use.ru_maxrss < 300 * 1024);
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(table_of_strategies) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(choice_in_twenty_thousand_commits),
+					    cmocka_unit_test(table_of_strategies) };
 
 	if (argc > 1)
 		trials_wanted = atoi(argv[1]);
