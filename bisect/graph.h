@@ -14,8 +14,8 @@ struct err;
 /** BISECT_NO_COMMIT - no commit at all. */
 #define BISECT_NO_COMMIT (-2)
 
-/** BISECT_MAX_COMMITS - largest range; its ancestor rows take 50 MB. */
-#define BISECT_MAX_COMMITS 20000
+/** BISECT_MAX_COMMITS - largest range; its ancestor rows take 78 MB. */
+#define BISECT_MAX_COMMITS 25000
 
 /** BISECT_MAX_PARENTS - most parents of one commit; the kernel's widest merge has 66. */
 #define BISECT_MAX_PARENTS 1024

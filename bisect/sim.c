@@ -80,6 +80,11 @@ static void lab_reset(struct lab *lab)
 	for (size_t c = 0; c < n; c++)
 		lab->broken[c] = gsl_rng_uniform(lab->rng) < lab->sim->skip && c + 1 < n &&
 				 (int)c != lab->culprit && (int)c != lab->second;
+	for (int c = lab->culprit - lab->sim->cluster;
+	     lab->sim->cluster > 0 && lab->culprit >= 0 && c <= lab->culprit + lab->sim->cluster;
+	     c++)
+		if (c >= 0 && c + 1 < (int)n)
+			lab->broken[c] = true;
 }
 
 static bool lab_is_broken(const struct lab *lab, int commit)
@@ -413,6 +418,9 @@ static int check_sim(const struct bisect_graph *g, const struct bisect_sim *sim,
 	if (!(sim->skip >= 0 && sim->skip <= 0.9))
 		return err_set(e, ERR_INVAL, "share of skipped commits is %g, must be 0 to 0.9",
 			       sim->skip);
+	if (sim->cluster < 0 || sim->cluster > BISECT_MAX_COMMITS)
+		return err_set(e, ERR_INVAL, "%d commits beside the culprit, must be 0 to %d",
+			       sim->cluster, BISECT_MAX_COMMITS);
 	if (sim->machines < 1 || sim->machines > MACHINES_MOST)
 		return err_set(e, ERR_INVAL, "%d machines, must be 1 to %d", sim->machines,
 			       MACHINES_MOST);

@@ -16,6 +16,7 @@ enum bisect_strategy {
  * @model: noise, step and cost. The lab obeys it, and BISECT_OURS knows it.
  * @outliers: share of runs that are four times as wide, 0 … 0.5 (the model's eps may differ).
  * @skip: share of commits that do not build, 0 … 0.9; the ends and the culprit do.
+ * @cluster: commits on each side of the culprit that do not build, nor does it; 0: none.
  * @machines: 1 … 64, for BISECT_OURS.
  * @trials: 1 … 1,000,000.
  * @strategy, @plain_boots: boots of one run each per commit of BISECT_PLAIN.
@@ -29,6 +30,7 @@ struct bisect_sim {
 	struct bisect_params model;
 	double outliers;
 	double skip;
+	int cluster;
 	int machines;
 	int trials;
 	uint64_t seed;

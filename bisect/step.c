@@ -23,7 +23,7 @@
 #define TWO_ODDS_HINT 1.0
 #define TWO_ODDS      20.0
 #define TWO_ODDS_TOLD 100.0
-#define HINT_BOOTS    4
+#define HINT_BOOTS    6
 
 static int runs_per_boot(const struct bisect_state *s)
 {

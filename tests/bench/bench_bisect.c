@@ -30,6 +30,7 @@ struct row {
 	int plain;
 	int machines;
 	double skip;
+	int cluster;
 	bool no_step;
 	double second;
 	double trials; /* share of the usual number */
@@ -76,6 +77,8 @@ static const struct row rows[] = {
 	{ "reverted merges d=5", 1024, 1, 5, .second = -1 },
 	{ "skip 10% d=2", 1024, 0, 2, .skip = 0.1, .right = 0.99 },
 	{ "skip 10% d=5", 1024, 0, 5, .skip = 0.1, .right = 0.99 },
+	{ "cluster of 11 d=5", 1024, 0, 5, .cluster = 5, .right = 0.99 },
+	{ "cluster of 11 merges d=5", 1024, 1, 5, .cluster = 5, .right = 0.99 },
 	{ "skip 10% merges d=2", 1024, 1, 2, .skip = 0.1, .trials = 0.5, .right = 0.99 },
 };
 
@@ -100,6 +103,7 @@ static struct bisect_sim sim_of(const struct row *row)
 		.model = BISECT_PARAMS_DEFAULT,
 		.outliers = 0.03,
 		.skip = row->skip,
+		.cluster = row->cluster,
 		.machines = row->machines ? row->machines : 1,
 		.trials = (int)fmax(10, trials_wanted * (row->trials > 0 ? row->trials : 1)),
 		.seed = 1,
