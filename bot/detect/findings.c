@@ -273,17 +273,19 @@ static int by_rank(const void *pa, const void *pb)
 }
 
 /*
- * Which headline heads the finding: not one that says no more than how much work was done; and of
- * the names of one fact rather the rate of a task than the sum of 104 of them, or the work itself.
+ * Which headline heads the finding: not one that says no more than how much work was done, and the
+ * work itself last; of the names of one fact rather the rate of a task than the sum of 104 of them.
  */
 static int rank_of(const struct maker *k, size_t i)
 {
 	const struct findings_metric *m = &k->m[i];
 	size_t work = k->f->work;
 
-	if (work < k->n && (i == work || same_fact(m, &k->m[work])))
-		return i == work ? 2 : findings_has_number(m->name);
-	return follows_work(k, i) ? 3 : findings_has_number(m->name);
+	if (i == work)
+		return 3;
+	if (!(work < k->n && same_fact(m, &k->m[work])) && follows_work(k, i))
+		return 2;
+	return findings_has_number(m->name);
 }
 
 static void finding_add(struct maker *k, size_t lead)

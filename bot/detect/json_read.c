@@ -43,7 +43,9 @@ char json_in_peek(struct json_in *in)
 	while (in->p < in->end &&
 	       (*in->p == ' ' || *in->p == '\n' || *in->p == '\t' || *in->p == '\r'))
 		in->p++;
-	return in->p < in->end ? *in->p : '\0';
+	if (in->p == in->end)
+		return '\0';
+	return *in->p;
 }
 
 int json_in_first(struct json_in *in, char bracket)

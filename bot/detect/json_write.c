@@ -145,12 +145,13 @@ static void add_number(struct strbuf *b, double v)
 	n = digits_of(scale(fabs(v), &ten), d);
 	while (n > 1 && d[n - 1] == '0')
 		n--;
+	memset(d + n, '0', sizeof(d) - n);
 	if (v < 0)
 		text[k++] = '-';
 	if (ten < -5 || ten >= DIGITS) {
 		text[k++] = d[0];
 		text[k++] = '.';
-		text[k++] = n > 1 ? d[1] : '0';
+		text[k++] = d[1];
 		for (size_t i = 2; i < n; i++)
 			text[k++] = d[i];
 		text[k++] = 'e';
@@ -168,7 +169,7 @@ static void add_number(struct strbuf *b, double v)
 		for (size_t i = 0; i <= (size_t)ten || i < n; i++) {
 			if (i == (size_t)ten + 1)
 				text[k++] = '.';
-			text[k++] = i < n ? d[i] : '0';
+			text[k++] = d[i];
 		}
 		if (n <= (size_t)ten + 1) {
 			text[k++] = '.';

@@ -344,7 +344,7 @@ static int parse_run(struct parser *p)
 	struct member at[] = { { "boot", NULL }, { "order", NULL }, { "values", NULL } };
 	_cleanup_(freep) char *boot = NULL;
 	const char *end;
-	double order;
+	double order = NO_VALUE;
 	int r = 0;
 
 	if (json_in_peek(&p->in) == '{')

@@ -123,6 +123,23 @@ static void names_of_one_fact_are_one_and_the_best_name_leads(void **state)
 	findings_done(&f);
 }
 
+static void the_work_never_heads_what_it_is_the_work_of(void **state)
+{
+	struct findings_metric m[] = {
+		headline("ub.workload", DETECT_BETTER_HIGHER, -.191, -30),
+		headline("ub.score", DETECT_BETTER_HIGHER, -.192, -30),
+	};
+	struct findings f;
+
+	(void)state;
+	findings_make(m, ARRAY_SIZE(m), &f);
+	assert_int_equal(f.items.len, 1);
+	assert_int_equal(f.items.items[0].lead, 1);
+	assert_int_equal(f.role[0], FINDINGS_ROLE_FOLLOWS);
+	says(&f.items.items[0], 1, "workload fell 19.1 % with it: fewer iterations");
+	findings_done(&f);
+}
+
 static void movers_come_by_t_with_what_they_are_per_unit_of_work(void **state)
 {
 	struct findings_metric m[] = {
@@ -332,6 +349,7 @@ int main(void)
 		cmocka_unit_test(less_work_in_the_same_time_is_one_finding_and_said_so),
 		cmocka_unit_test(time_that_changed_is_not_called_the_same),
 		cmocka_unit_test(names_of_one_fact_are_one_and_the_best_name_leads),
+		cmocka_unit_test(the_work_never_heads_what_it_is_the_work_of),
 		cmocka_unit_test(movers_come_by_t_with_what_they_are_per_unit_of_work),
 		cmocka_unit_test(a_clock_ticks_on_and_a_count_per_operation_is_told_with_its_rate),
 		cmocka_unit_test(the_same_work_in_more_time_lowers_what_is_counted_by_the_second),
