@@ -9,6 +9,7 @@
 #include "bot/db/db.h"
 #include "bot/detect/findings.h"
 #include "bot/jobs/job_ctx.h"
+#include "bot/jobs/report_evidence.h"
 #include "bot/mail/recipients.h"
 #include "bot/mail/trailers.h"
 #include "bot/store/comparison.h"
@@ -419,6 +420,8 @@ int report_json(struct job_ctx *c, const struct regression *reg, uint64_t at_s, 
 	}
 	if (r == 0)
 		r = add_metrics(&s, e);
+	if (r == 0)
+		r = report_evidence(c->db, reg, s.out, e);
 	if (r == 0)
 		r = add_box(&s, e);
 	if (r == 0)

@@ -146,6 +146,7 @@ static void write_report(const struct compose_input *in, const char *message_id,
 	compose_add_lead(&t);
 	compose_add_facts(&t);
 	compose_add_table(&t);
+	compose_add_also(&t);
 	compose_add_checks(&t);
 	compose_add_bisection(&t);
 	compose_add_reproduce(&t);
@@ -242,6 +243,11 @@ int compose_kind(const char *kind, const struct compose_input *in, struct compos
 	return err_set(e, ERR_INVAL, "mail kind '%.80s' is unknown, say 'report'", kind);
 }
 
+bool compose_is_box_check(const struct compose_check *c)
+{
+	return !strcmp(c->name, "aa") || !strcmp(c->name, "again") || !strcmp(c->name, "bb");
+}
+
 bool compose_is_layout_check(const struct compose_check *c)
 {
 	return !strcmp(c->name, "align64") || !strcmp(c->name, "align");
@@ -261,7 +267,7 @@ int compose_gate(const struct compose_input *in, struct err *e)
 		return err_set(e, ERR_PERM, "report %s: the interval of the change is %s", in->id,
 			       isnan(c->lo) ? "not known" : "not clear of zero");
 	vec_foreach (k, &in->checks) {
-		if (!strcmp(k->name, "aa") && k->ok == 0)
+		if (compose_is_box_check(k) && k->ok == 0)
 			return err_set(e, ERR_PERM, "report %s: machine %s drifts", in->id,
 				       in->machine);
 		if (compose_is_layout_check(k) && k->ok == 0 && k->text)

@@ -21,14 +21,25 @@ struct err;
 /** COMPOSE_FORMAT - what the key "format" of the input says, if it is there. */
 #define COMPOSE_FORMAT "kperfbot-report/1"
 
+#define COMPOSE_MODES 3
+
+/** struct compose_mode - @share of the runs of a side gather near @center. */
+struct compose_mode {
+	double share;
+	double center;
+};
+
 /**
  * struct compose_side - one side of a comparison.
  * @mean, @sd: in the unit of the metric; NAN: not measured. @n: number of runs; 0: not known.
+ * @modes: where its runs gather, if at several values; 0 of them: nothing is said.
  */
 struct compose_side {
 	double mean;
 	double sd;
 	int64_t n;
+	struct compose_mode modes[COMPOSE_MODES];
+	size_t nmodes;
 };
 
 /** struct compose_change - relative change, -0.038 is 3.8 % less, and its interval; NAN: unknown. */
@@ -60,15 +71,20 @@ struct compose_param {
 
 /**
  * struct compose_check - one line under Checks.
- * @name: "aa" (parent measured again), "machine" (another machine), "align64" or "align" (both sides
- *        built with aligned functions); any other name is printed as it is.
+ * @name: "aa", "again" (parent measured again), "bb" (this commit measured again), "machine" (another
+ *        machine), "align64" or "align" (both sides built with aligned functions); any other name is
+ *        printed as it is.
+ * @commit: of "aa", "again", "bb": what was measured again, where that is another commit; or NULL.
+ * @same_day: of these: 1 all of it within 24 hours.
  * @ok: 1 fine, 0 not, -1 not said.
  */
 struct compose_check {
 	const char *name;
 	const char *machine;
+	const char *commit;
 	const char *text;
 	struct compose_change change;
+	int same_day;
 	int ok;
 };
 
@@ -134,6 +150,9 @@ struct compose_input {
 	const char *parent;
 	VEC(struct compose_commit) runners_up;
 
+	bool from_history;
+	bool one_peak;
+	VEC(const char *) findings;
 	VEC(struct compose_check) checks;
 	const char *net_since;
 	double net_rel;
@@ -202,15 +221,19 @@ struct compose_input {
  *   params          {"test": "…", "runtime": "300s", "nr_task": 128, …}: strings, numbers, booleans
  *   metric *        {"name" *: "SUITE.metric", "unit", "better": "higher"|"lower"|"none"}
  *   effect *        {"rel" *, "lo", "hi", "level" (0.95), "base": SIDE, "head": SIDE};
- *                   SIDE is {"mean", "sd", "n"}: sd in the unit of the metric, n in runs
+ *                   SIDE is {"mean", "sd", "n"}: sd in the unit of the metric, n in runs; and
+ *                   "modes": [{"share", "center"}] where its runs gather at several values
+ *   one_peak        true: enough was measured to say that neither side has several modes
+ *   found           "history": a step over several commits, and not a pair of neighbours, showed it
+ *   findings        ["…"]: sentences about what changed; what the mail says elsewhere is left out
  *   interleaved     true: base and head were measured in turns
  *   metrics         side lines [{"name", "unit", "rel", "lo", "hi", "base": SIDE, "head": SIDE}]
  *   metric_count    how many metrics the page shows
  *   culprit *       {"commit" *, "title" *, "p", "parent", "lives_in"}; parent: hash it was compared
  *                   with; author and confirmed are not used
  *   runners_up      [{"commit", "p"}], the likeliest first
- *   checks          [{"name", "rel", "lo", "hi", "ok", "machine", "text"}]: see struct compose_check;
- *                   text is added to the line
+ *   checks          [{"name", "rel", "lo", "hi", "ok", "machine", "commit", "same_day", "text"}]: see
+ *                   struct compose_check; text is added to the line
  *   net             {"since", "rel", "because": {"commit", "rel"}}: change over a whole release
  *   profile         [{"symbol", "base", "head"}]: shares of all cycles
  *   broad           {"tested", "moved", "limit" (0.01)}: broad benchmarks, and how many moved by limit
@@ -276,8 +299,8 @@ int compose_kind(const char *kind, const struct compose_input *in, struct compos
  * compose_gate() - may this report be sent without a person looking at it first?
  *
  * Refused: a culprit with p below 0.9 or unknown, an interval that is unknown or touches zero, a
- * failed check "aa" (the machine drifts) or "align64" (the commit may only have moved other code about),
- * nobody to send it to. Return: 0; ERR_PERM with the reason.
+ * failed check "aa", "again" or "bb" (the machine drifts) or "align64" (the commit may only have
+ * moved other code about), nobody to send it to. Return: 0; ERR_PERM with the reason.
  */
 int compose_gate(const struct compose_input *in, struct err *e);
 

@@ -8,16 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-#define PROSE  72
-#define INDENT "        "
-
 #define TITLE_ROOM 54
 #define PARAMS_MAX 10
 #define FACTS_MAX  6
 #define STEPS_MAX  3
 
 /* What fits at each level of shortening. */
-static const size_t checks_max[] = { 8, 6, 4, 2, 1 };
 static const size_t reasons_max[] = { 20, 20, 20, 5, 3 };
 static const size_t commands_max[] = { 24, 16, 10, 6, 0 };
 
@@ -130,6 +126,17 @@ static void add_impact(const struct compose_text *t)
 			    (long long)in->broad_tested, limit * 100);
 	}
 	add_entry(t, "Impact", &b);
+}
+
+/* Who looks at the pair of commits alone may not see it: small parts, or noise that hid it. */
+static void add_found(const struct compose_text *t)
+{
+	struct strbuf b = STRBUF_INIT;
+
+	if (t->in->from_history)
+		strbuf_addstr(&b, "by a step over several commits of the branch; then both levels "
+				  "were measured again, in turns");
+	add_entry(t, "Found", &b);
 }
 
 static void add_page(const struct compose_text *t)
@@ -254,6 +261,7 @@ void compose_add_facts(const struct compose_text *t)
 
 	strbuf_addch(t->out, '\n');
 	add_impact(t);
+	add_found(t);
 	strbuf_addstr(&ask,
 		      t->in->replies
 			      ? "is this cost expected? If so one reply line ends it, see below"
@@ -262,109 +270,6 @@ void compose_add_facts(const struct compose_text *t)
 	add_page(t);
 	add_test(t);
 	add_box(t);
-}
-
-/* A name alone is no entry. */
-static bool check_says(const struct compose_check *c)
-{
-	return !isnan(c->change.rel) || c->ok >= 0 || (c->text && c->text[0]);
-}
-
-/* What a check means, where that is not plain. */
-static const char *check_meaning(const struct compose_check *c)
-{
-	if (c->ok < 0)
-		return "";
-	if (!strcmp(c->name, "aa"))
-		return c->ok ? ", box is steady" : ", box is NOT steady";
-	/* Kernels that were not measured mean nothing. */
-	if (compose_is_layout_check(c) && (!isnan(c->change.rel) || !c->text))
-		return c->ok ? ", so not code layout" : ", so code layout may be the cause";
-	return "";
-}
-
-static void check_text(struct strbuf *b, const struct compose_check *c)
-{
-	bool aa = !strcmp(c->name, "aa"), align = compose_is_layout_check(c);
-
-	if (aa)
-		strbuf_addstr(b, "parent again:");
-	else if (align)
-		strbuf_addstr(b, "64-byte aligned functions:");
-	else if (!strcmp(c->name, "machine") && c->machine)
-		strbuf_addf(b, "%s:", c->machine);
-	else
-		strbuf_addf(b, "%s:", c->name);
-	if (!isnan(c->change.rel)) {
-		strbuf_addch(b, c->machine && !align && !aa ? NBSP_CH : ' ');
-		compose_change_text(b, &c->change);
-	} else if (c->ok >= 0 && !c->text) {
-		strbuf_addstr(b, c->ok ? " passed" : " failed");
-	}
-	strbuf_addstr(b, check_meaning(c));
-	if (c->text)
-		strbuf_addf(b, "%s %s", isnan(c->change.rel) ? "" : ";", c->text);
-}
-
-static void add_net(struct strbuf *b, const struct compose_input *in)
-{
-	char rel[COMPOSE_NUMBER], because[COMPOSE_NUMBER];
-	bool gain = (in->net_because_rel > 0) == (in->better == COMPOSE_BETTER_HIGHER);
-
-	strbuf_addf(b, "net since %s: %s", in->net_since, compose_pct(rel, in->net_rel, 1, true));
-	if (in->net_because && !isnan(in->net_because_rel))
-		strbuf_addf(b, " (a %s of %s came with %.12s)",
-			    in->better == COMPOSE_BETTER_NONE ? "change"
-			    : gain			      ? "gain"
-							      : "loss",
-			    compose_pct(because, in->net_because_rel, 1, false), in->net_because);
-}
-
-/* The heading belongs to the first entry, whichever that is. */
-static void add_checked(const struct compose_text *t, struct strbuf *text, size_t *done)
-{
-	if (!text->len)
-		return;
-	if (!*done)
-		strbuf_addch(t->out, '\n');
-	compose_wrap(t->out, *done ? INDENT : "Checks  ", INDENT, text->s, PROSE);
-	(*done)++;
-	strbuf_reset(text);
-}
-
-void compose_add_checks(const struct compose_text *t)
-{
-	const struct compose_input *in = t->in;
-	struct strbuf line = STRBUF_INIT, other = STRBUF_INIT;
-	size_t done = 0, n = 0, room = PROSE - strlen(INDENT);
-
-	vec_foreach (c, &in->checks) {
-		bool machine = !strcmp(c->name, "machine");
-
-		if (!check_says(c))
-			continue;
-		if (n++ >= checks_max[t->shrink])
-			break;
-		check_text(&other, c);
-		/* other machines share a line */
-		if (machine && line.len && line.len + 3 + other.len <= room) {
-			strbuf_addf(&line, NBSP NBSP NBSP "%s", other.s);
-			strbuf_reset(&other);
-			continue;
-		}
-		add_checked(t, &line, &done);
-		strbuf_addstr(&line, strbuf_str(&other));
-		strbuf_reset(&other);
-		if (!machine)
-			add_checked(t, &line, &done);
-	}
-	add_checked(t, &line, &done);
-	if (in->net_since && !isnan(in->net_rel)) {
-		add_net(&line, in);
-		add_checked(t, &line, &done);
-	}
-	strbuf_done(&line);
-	strbuf_done(&other);
 }
 
 static void add_step(struct strbuf *out, const struct compose_step *s)

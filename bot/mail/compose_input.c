@@ -10,11 +10,12 @@
 #include <string.h>
 #include <time.h>
 
-#define NAME_CHARS  60
-#define TITLE_CHARS 200
-#define TEXT_CHARS  300
-#define SHELL_CHARS 500
-#define LIST_MAX    500
+#define NAME_CHARS     60
+#define TITLE_CHARS    200
+#define TEXT_CHARS     300
+#define SENTENCE_CHARS 400
+#define SHELL_CHARS    500
+#define LIST_MAX       500
 
 /* The first problem is kept in @code and @e; later reads do nothing. */
 struct reader {
@@ -229,13 +230,23 @@ static struct compose_change get_change(struct reader *r, const json_t *o, const
 static struct compose_side get_side(struct reader *r, const json_t *o, const char *key,
 				    const char *what)
 {
-	const json_t *s = get_object(r, o, key, what, false);
-
-	return (struct compose_side){
+	const json_t *s = get_object(r, o, key, what, false), *list, *m;
+	struct compose_side side = {
 		.mean = get_f64(r, s, "mean", what, false),
 		.sd = get_f64(r, s, "sd", what, false),
 		.n = get_i64(r, s, "n", what, 0),
 	};
+	size_t n = get_array(r, s, "modes", what, &list);
+
+	for (size_t i = 0; i < n && i < COMPOSE_MODES; i++) {
+		m = json_array_get(list, i);
+		side.modes[i].share = get_f64(r, m, "share", what, true);
+		side.modes[i].center = get_f64(r, m, "center", what, true);
+		if (!(side.modes[i].share >= 0 && side.modes[i].share <= 1))
+			fail(r, ERR_RANGE, what, "has a mode whose share is not between 0 and 1");
+		side.nmodes = i + 1;
+	}
+	return side;
 }
 
 static void read_head(struct reader *r, const json_t *root)
@@ -428,7 +439,9 @@ static void read_checks(struct reader *r, const json_t *root)
 		o = json_array_get(list, i);
 		c.name = get_text(r, o, "name", "checks[].name", NAME_CHARS, true);
 		c.machine = get_text(r, o, "machine", "checks[].machine", NAME_CHARS, false);
+		c.commit = get_hash(r, o, "commit", "checks[].commit", false);
 		c.text = get_text(r, o, "text", "checks[].text", TEXT_CHARS, false);
+		c.same_day = get_bool(r, o, "same_day", "checks[].same_day", 0);
 		c.change = get_change(r, o, "checks[]");
 		c.ok = get_bool(r, o, "ok", "checks[].ok", -1);
 		vec_push(&in->checks, c);
@@ -491,6 +504,20 @@ static void add_command(struct compose_input *in, const char *s)
 static void add_reference(struct compose_input *in, const char *s)
 {
 	vec_push(&in->references, s);
+}
+
+static void add_finding(struct compose_input *in, const char *s)
+{
+	vec_push(&in->findings, s);
+}
+
+static void read_findings(struct reader *r, const json_t *root)
+{
+	const char *found = get_text(r, root, "found", "found", NAME_CHARS, false);
+
+	r->in->from_history = found && !strcmp(found, "history");
+	r->in->one_peak = get_bool(r, root, "one_peak", "one_peak", 0);
+	read_texts(r, root, "findings", "findings", SENTENCE_CHARS, add_finding);
 }
 
 static void read_box(struct reader *r, const json_t *root)
@@ -627,7 +654,7 @@ static void note_unknown(struct reader *r, const json_t *root)
 		"params",  "metric",	 "effect",    "metrics",   "interleaved", "metric_count",
 		"culprit", "runners_up", "checks",    "net",	   "profile",	  "broad",
 		"box",	   "bisect",	 "bisection", "reproduce", "in_reply_to", "threads",
-		"history", "recipients", "series",    "findings",
+		"history", "recipients", "series",    "findings",  "found",	  "one_peak",
 	};
 	const char *key;
 	json_t *v;
@@ -659,6 +686,7 @@ int compose_input_from_json(const json_t *root, struct compose_input *ret, struc
 	read_effect(&r, root);
 	read_culprit(&r, root);
 	read_checks(&r, root);
+	read_findings(&r, root);
 	read_box(&r, root);
 	read_bisection(&r, root);
 	read_thread(&r, root);
@@ -685,6 +713,7 @@ void compose_input_done(struct compose_input *in)
 	vec_done(&in->params);
 	vec_done(&in->metrics);
 	vec_done(&in->runners_up);
+	vec_done(&in->findings);
 	vec_done(&in->checks);
 	vec_done(&in->profile);
 	vec_done(&in->facts);

@@ -47,9 +47,11 @@ static void side_text(char *buf, size_t size, const struct compose_side *s)
 {
 	char mean[COMPOSE_NUMBER] = "", sd[COMPOSE_NUMBER] = "";
 
-	if (!isnan(s->mean))
+	if (s->nmodes > 1)
+		(void)snprintf(mean, sizeof(mean), "%zu modes", s->nmodes);
+	else if (!isnan(s->mean))
 		(void)compose_mean(mean, s->mean);
-	if (!isnan(s->sd) && !isnan(s->mean) && fabs(s->mean) > 0) {
+	if (s->nmodes < 2 && !isnan(s->sd) && !isnan(s->mean) && fabs(s->mean) > 0) {
 		double rel = fabs(s->sd / s->mean);
 
 		(void)compose_pct(sd, rel, rel < 0.0995 ? 1 : 0, false);

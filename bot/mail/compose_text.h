@@ -11,6 +11,10 @@ struct compose_text {
 	int shrink;
 };
 
+/* Columns of prose, and the blanks below a heading of an entry. */
+#define PROSE  72
+#define INDENT "        "
+
 /* Room for a formatted number. */
 #define COMPOSE_NUMBER 32
 /* A blank that is no place to break a line. Clean text has no control characters of its own. */
@@ -39,6 +43,9 @@ const char *compose_probability(char *buf, double p);
 /** compose_change_text() - "-0.1% (-0.6 .. +0.4)" with blanks that do not break. */
 void compose_change_text(struct strbuf *out, const struct compose_change *c);
 
+/** compose_is_box_check() - is it one kernel measured again? */
+bool compose_is_box_check(const struct compose_check *c);
+
 /** compose_is_layout_check() - was it made with aligned functions? */
 bool compose_is_layout_check(const struct compose_check *c);
 
@@ -46,6 +53,7 @@ bool compose_is_layout_check(const struct compose_check *c);
 void compose_add_lead(const struct compose_text *t);
 void compose_add_facts(const struct compose_text *t);
 void compose_add_table(const struct compose_text *t);
+void compose_add_also(const struct compose_text *t);
 void compose_add_checks(const struct compose_text *t);
 void compose_add_bisection(const struct compose_text *t);
 void compose_add_reproduce(const struct compose_text *t);

@@ -108,6 +108,12 @@ static void leaves_out_what_was_not_measured(void **state)
 	check_golden("icount.json", "icount.eml");
 }
 
+static void tells_modes_followers_and_how_it_was_found(void **state)
+{
+	(void)state;
+	check_golden("history.json", "history.eml");
+}
+
 static void check_limits(const char *body)
 {
 	size_t lines = 0;
@@ -164,13 +170,80 @@ static void says_what_aligned_functions_showed(void **state)
 	}
 }
 
+static void says_what_was_measured_again(void **state)
+{
+	static const struct {
+		const char *check;
+		const char *says;
+	} cases[] = {
+		{ "{\"name\":\"aa\",\"rel\":0.001,\"lo\":-0.004,\"hi\":0.006,\"ok\":true,\"same_day\":true,"
+		  "\"commit\":\"77b0c9d3e1f4\"}",
+		  "Checks  parent again the same day: +0.1% (-0.4 .. +0.6), box is steady\n" },
+		{ "{\"name\":\"again\",\"rel\":0.001,\"lo\":-0.004,\"hi\":0.006,\"ok\":true,"
+		  "\"commit\":\"aaaaaaaaaaaaaaaa\"}",
+		  "Checks  base aaaaaaaaaaaa again: +0.1% (-0.4 .. +0.6), box is steady\n" },
+		{ "{\"name\":\"bb\",\"rel\":-0.02,\"ok\":false,\"commit\":\"4d1c7e90ab12\"}",
+		  "Checks  this commit again: -2.0%, box is NOT steady\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_(freep) char *list = xasprintf("[%s]", cases[i].check);
+		_cleanup_(freep) char *body = body_with(list);
+
+		if (!strstr(body, cases[i].says))
+			fail_msg("'%s' is not in:\n%s", cases[i].says, body);
+	}
+}
+
+/* The report of the manual with one more key. */
+static char *body_and(const char *key, const char *value)
+{
+	json_t *root = load("report.json");
+	struct compose_mail m;
+	char *body;
+
+	(void)json_object_set_new(root, key, json_loads(value, JSON_DECODE_ANY, NULL));
+	m = compose(root);
+	body = body_of(&m);
+	compose_mail_done(&m);
+	return body;
+}
+
+static void one_peak_is_said_where_it_is_known(void **state)
+{
+	_cleanup_(freep) char *one = body_and("one_peak", "true");
+	_cleanup_(freep) char *none = body_and("one_peak", "false");
+
+	(void)state;
+	assert_non_null(strstr(one, "\n        one peak on either side\n"));
+	assert_null(strstr(none, "one peak on"));
+}
+
+static void what_was_said_before_is_not_said_again(void **state)
+{
+	_cleanup_(freep) char *twice =
+		body_and("findings", "[\"vm-scalability.throughput fell 3.8 % [-4.3 %, -3.3 %]\","
+				     "\"also moved: ctx +83.5 %\",\"\",\"  \"]");
+	_cleanup_(freep) char *evil = body_and(
+		"findings", "[\"x fell 1.0 % with it\\n#kperfbot stop\\u001b[31m\",\".\\r\\n.\"]");
+
+	(void)state;
+	assert_null(strstr(twice, "\nAlso"));
+	assert_non_null(strstr(evil, "\nAlso    x fell 1.0% with it"));
+	assert_null(strstr(evil, "\n#kperfbot"));
+	assert_null(strchr(evil, '\x1b'));
+	check_limits(evil);
+}
+
 static void no_heading_stands_alone(void **state)
 {
-	static const char *const empty[] = { "checks",	  "metrics",   "runners_up", "profile",
-					     "reproduce", "bisection", "box",	     "params",
-					     "net",	  "broad" };
-	static const char *const headings[] = { "\nChecks", "\ncycles in", "\nReproduce",
-						"\nBisect", "\nBox",	   "\nImpact" };
+	static const char *const empty[] = { "findings", "checks",    "metrics",   "runners_up",
+					     "profile",	 "reproduce", "bisection", "box",
+					     "params",	 "net",	      "broad" };
+	static const char *const headings[] = { "\nAlso",      "\nFound",     "\nChecks",
+						"\ncycles in", "\nReproduce", "\nBisect",
+						"\nBox",       "\nImpact" };
 	json_t *root = load("report.json");
 	struct compose_mail m;
 	char *body;
@@ -179,8 +252,8 @@ static void no_heading_stands_alone(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(empty); i++) {
 		const json_t *was = json_object_get(root, empty[i]);
 
-		(void)json_object_set_new(root, empty[i],
-					  json_is_array(was) ? json_array() : json_object());
+		(void)json_object_set_new(
+			root, empty[i], !was || json_is_array(was) ? json_array() : json_object());
 	}
 	(void)json_object_del(root, "class");
 	(void)json_object_del(json_object_get(root, "culprit"), "p");
@@ -310,16 +383,19 @@ static void too_much_evidence_is_shortened(void **state)
 	json_t *checks = json_object_get(root, "checks");
 	json_t *profile = json_object_get(root, "profile");
 	json_t *commands = json_object_get(json_object_get(root, "reproduce"), "commands");
+	json_t *findings = json_array();
 	char line[480];
 	struct compose_mail m;
 	_cleanup_(freep) char *body = NULL;
 
 	(void)state;
 	memset(line, 'y', sizeof(line));
+	(void)json_object_set_new(root, "findings", findings);
 	for (int i = 0; i < 300; i++) {
 		json_array_append(metrics, json_array_get(metrics, 0));
 		json_array_append(checks, json_array_get(checks, 1));
 		json_array_append(profile, json_array_get(profile, 0));
+		json_array_append_new(findings, json_stringn(line, sizeof(line)));
 		json_array_append_new(commands, json_stringn(line, sizeof(line)));
 	}
 	m = compose(root);
@@ -440,6 +516,14 @@ static void refuses_input_that_is_not_right(void **state)
 		{ NULL, "recipients", "[{\"addr\":\"a b@example.org\"}]", ERR_INVAL },
 		{ NULL, "recipients", "[{}]", ERR_PARSE },
 		{ NULL, "contact", "\"nobody\"", ERR_INVAL },
+		{ NULL, "findings", "\"one\"", ERR_PARSE },
+		{ NULL, "findings", "[7]", ERR_PARSE },
+		{ NULL, "one_peak", "1", ERR_PARSE },
+		{ NULL, "found", "{}", ERR_PARSE },
+		{ NULL, "checks", "[{\"name\":\"aa\",\"commit\":\"x\\r\\ny\"}]", ERR_INVAL },
+		{ "effect", "base", "{\"modes\":{}}", ERR_PARSE },
+		{ "effect", "head", "{\"modes\":[{\"share\":0.5}]}", ERR_PARSE },
+		{ "effect", "head", "{\"modes\":[{\"share\":1.5,\"center\":1}]}", ERR_RANGE },
 		{ "metric", "name", "null", ERR_PARSE },
 		{ "metric", "better", "\"sideways\"", ERR_INVAL },
 		{ "effect", "rel", "\"much\"", ERR_PARSE },
@@ -547,6 +631,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_the_example_of_the_manual),
 		cmocka_unit_test(leaves_out_what_was_not_measured),
+		cmocka_unit_test(tells_modes_followers_and_how_it_was_found),
+		cmocka_unit_test(says_what_was_measured_again),
+		cmocka_unit_test(one_peak_is_said_where_it_is_known),
+		cmocka_unit_test(what_was_said_before_is_not_said_again),
 		cmocka_unit_test(says_what_aligned_functions_showed),
 		cmocka_unit_test(no_heading_stands_alone),
 		cmocka_unit_test(keeps_to_prose_and_table_widths),
