@@ -60,7 +60,7 @@ SELECT json_strip_nulls(json_build_object(
 			(SELECT count(*) FROM bisect_step s WHERE s.bisection = b.id)), 'boots', b.status->'boots',
 		'state_text', b.status->>'state_text', 'result', b.result) END,
 	'comparison', CASE WHEN k.id IS NOT NULL THEN json_build_object('id', k.id, 'state', k.state,
-		'purpose', k.purpose, 'verdict', k.verdict, 'look', k.look, 'p', k.p) END,
+		'purpose', k.purpose, 'verdict', k.verdict, 'look', k.look, 'plan', k.plan, 'p', k.p) END,
 	'findings', CASE jsonb_typeof(k.evidence->'findings') WHEN 'array' THEN k.evidence->'findings' END,
 	'metrics', CASE jsonb_typeof(k.evidence->'metrics') WHEN 'array' THEN k.evidence->'metrics' END,
 	'runs', COALESCE((SELECT json_agg(json_build_object('commit', m.commit, 'boot', m.boot, 'run', m.run,
