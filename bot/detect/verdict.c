@@ -18,6 +18,16 @@ enum {
 };
 static const double MIN_PAIR_RHO = .3;
 
+/*
+ * A change is suspected from the first look with p below so many times alpha. What comes after it
+ * is fresh: those units have to agree, and say how large the change is. To ask for alpha itself
+ * here would only make changes wait that are certain at a verdict look.
+ */
+static const double SUSPECT = 10;
+
+/* Up to this level intervals need no widening for the tails of the noise. */
+static const double MID_LEVEL = .951;
+
 /* What one call of detect_compare_many() uses again for every metric. */
 struct desk {
 	const struct rules *rules;
@@ -79,7 +89,7 @@ static double mode_p(const struct detect_profile *p, const double *a, size_t n, 
 	return fmin(1, 2 * fmin(p_share, p_shift));
 }
 
-/* A sample to be tested: the first @n units of a side, ascending. */
+/* A sample to be tested: all units of a side, or @n that follow each other; ascending. */
 struct part {
 	const double *sorted;
 	size_t n;
@@ -92,9 +102,9 @@ static struct part whole_side(const struct units_side *s)
 	return (struct part){ s->sorted, s->n, s->sum, s->median };
 }
 
-static struct part first_units(const struct units_side *s, size_t n, double *room)
+static struct part some_units(const struct units_side *s, size_t from, size_t n, double *room)
 {
-	memcpy(room, s->y, n * sizeof(*room));
+	memcpy(room, s->y + from, n * sizeof(*room));
 	stats_sort(room, n);
 	return (struct part){ room, n, stats_sum_of(room, n), stats_quantile(room, n, .5) };
 }
@@ -172,62 +182,83 @@ static void test_pairs(const struct work *w, size_t n, const struct stats_prior 
 }
 
 /*
- * Test with history. @ret_guard: an outlier among so few units that the answer may rest on it; it
- * counts only if it is as sure without.
+ * struct tested - what a test says.
+ * @se: standard error for levels up to 95 %: that of @t is widened for the tails of the noise,
+ *	which are not there yet.
+ * @guard: an outlier among so few units that the answer may rest on it. A change then counts only
+ *	if it is as sure without the outlier, and "same" only if it is so with all of it: @raw is
+ *	the effect without clipping.
  */
+struct tested {
+	struct stats_test t;
+	double se;
+	bool guard;
+	double raw;
+};
+
 static void test_with_history(const struct work *w, const struct part *a, const struct part *b,
-			      struct stats_test *ret, bool *ret_guard)
+			      struct tested *ret)
 {
 	const struct detect_profile *p = w->profile;
-	struct stats_prior prior = { p->d0, p->s0sq, p->scsq,
-				     detect_profile_lambda(p, a->n < b->n ? a->n : b->n),
-				     p->history };
-	struct stats_sum sa, sb;
+	double lambda = detect_profile_lambda(p, a->n < b->n ? a->n : b->n);
+	struct stats_prior prior = { p->d0, p->s0sq, p->scsq, lambda, p->history };
 	struct stats_test without;
+	struct stats_sum sa, sb;
+	size_t moved = clipped_sum(a, p, false, &sa) + clipped_sum(b, p, false, &sb);
 
-	*ret_guard = clipped_sum(a, p, false, &sa) + clipped_sum(b, p, false, &sb) > 0;
-	stats_moderated_sums(&sa, &sb, &prior, ret);
-	*ret_guard = *ret_guard && (a->n == MIN_UNITS || b->n == MIN_UNITS);
-	if (!*ret_guard)
+	stats_moderated_sums(&sa, &sb, &prior, &ret->t);
+	ret->se = ret->t.se / lambda;
+	ret->guard = moved && (a->n == MIN_UNITS || b->n == MIN_UNITS);
+	if (!ret->guard)
 		return;
+	ret->raw = b->sum.mean - a->sum.mean;
 	(void)clipped_sum(a, p, true, &sa);
 	(void)clipped_sum(b, p, true, &sb);
 	if (sa.n < 2 || sb.n < 2) {
-		ret->p = 1;
+		ret->t.p = 1;
 		return;
 	}
 	stats_moderated_sums(&sa, &sb, &prior, &without);
-	ret->p = without.effect * ret->effect > 0 ? fmax(ret->p, without.p) : 1;
+	ret->t.p = without.effect * ret->t.effect > 0 ? fmax(ret->t.p, without.p) : 1;
+}
+
+static void test_parts(const struct work *w, const struct part *a, const struct part *b,
+		       struct tested *ret)
+{
+	ret->guard = false;
+	if (w->profile) {
+		test_with_history(w, a, b, ret);
+		return;
+	}
+	stats_welch_sums(&a->sum, &b->sum, &ret->t);
+	ret->se = ret->t.se;
 }
 
 /* Test the first @n and @m units. Ranks and modes need no clipping. */
-static void test_first(const struct work *w, size_t n, size_t m, struct stats_test *ret,
-		       bool *ret_guard)
+static void test_first(const struct work *w, size_t n, size_t m, struct tested *ret)
 {
 	const struct units_side *base = &w->pair.base, *head = &w->pair.head;
 	const struct detect_profile *p = w->profile;
 	double *room = w->desk->room.scratch;
 	struct part a, b;
 
-	*ret_guard = false;
+	ret->guard = false;
 	if (in_pairs(w, n, m)) {
-		struct stats_prior prior = { p->d0, p->s0sq, p->scsq, detect_profile_lambda(p, n),
-					     p->history };
+		double lambda = detect_profile_lambda(p, n);
+		struct stats_prior prior = { p->d0, p->s0sq, p->scsq, lambda, p->history };
 
-		test_pairs(w, n, &prior, ret);
+		test_pairs(w, n, &prior, &ret->t);
+		ret->se = ret->t.se / lambda;
 		return;
 	}
-	a = n == base->n ? whole_side(base) : first_units(base, n, room);
-	b = m == head->n ? whole_side(head) : first_units(head, m, room + n);
-	if (p)
-		test_with_history(w, &a, &b, ret, ret_guard);
-	else
-		stats_welch_sums(&a.sum, &b.sum, ret);
+	a = n == base->n ? whole_side(base) : some_units(base, 0, n, room);
+	b = m == head->n ? whole_side(head) : some_units(head, 0, m, room + n);
+	test_parts(w, &a, &b, ret);
 	if (n >= DETECT_VERDICT_LOOK && m >= DETECT_VERDICT_LOOK)
-		ret->p = stats_cauchy(
-			ret->p, stats_mwu_sorted(a.sorted, n, b.sorted, m, &w->desk->tails, NULL));
+		ret->t.p = stats_cauchy(ret->t.p, stats_mwu_sorted(a.sorted, n, b.sorted, m,
+								   &w->desk->tails, NULL));
 	if (p && p->bimodal)
-		ret->p = fmin(1, 2 * fmin(ret->p, mode_p(p, base->y, n, head->y, m)));
+		ret->t.p = fmin(1, 2 * fmin(ret->t.p, mode_p(p, base->y, n, head->y, m)));
 }
 
 static bool crosses(const struct work *w, const struct stats_test *t)
@@ -239,14 +270,15 @@ static bool crosses(const struct work *w, const struct stats_test *t)
  * Half of the interval. Ranks and modes can be sure of a change where the means alone are not:
  * the interval of the test that was made is then the one that just leaves out zero at p.
  */
-static double half_interval(const struct work *w, const struct stats_test *t)
+static double half_interval(const struct work *w, const struct tested *x)
 {
+	const struct stats_test *t = &x->t;
 	double level = w->r->level, crit, half;
 
 	if (!(t->se > 0))
 		return 0;
 	crit = stats_t_upper((1 - level) / 2, t->df);
-	half = t->se * crit;
+	half = (level > MID_LEVEL ? t->se : x->se) * crit;
 	if (t->p <= 1 - level && half >= fabs(t->effect))
 		half = fabs(t->effect) * crit / stats_t_upper(t->p / 2, t->df) * (1 - 1e-9);
 	return half;
@@ -351,36 +383,83 @@ static void judge_constant(struct work *w)
 	}
 }
 
+/* What the units say that came after the first @n of each side. Return: its sign. */
+static int see_fresh(struct work *w, size_t n)
+{
+	const struct units_side *base = &w->pair.base, *head = &w->pair.head;
+	double *room = w->desk->room.scratch, half = NO_VALUE;
+	struct part a = some_units(base, n, base->n - n, room);
+	struct part b = some_units(head, n, head->n - n, room + base->n);
+	struct detect_result *r = w->r;
+	double effect, df;
+	struct tested x;
+
+	test_parts(w, &a, &b, &x);
+	effect = x.t.effect;
+	df = x.t.df;
+	if (a.n > 1 && b.n > 1)
+		half = x.se > 0 ? x.se * stats_t_upper((1 - r->level) / 2, df) : 0;
+	r->fresh_rel = as_ratio(w, effect);
+	r->fresh_lo = as_ratio(w, effect - half);
+	r->fresh_hi = as_ratio(w, effect + half);
+	return (effect > 0) - (effect < 0);
+}
+
 /* When the metric crossed first, and what the units say that came after. */
 static bool confirmed(struct work *w, int now, const struct stats_test *t)
 {
 	const struct rules *ru = w->rules;
 	struct detect_result *r = w->r;
-	double fresh;
+	int sign;
 
 	r->candidate_look = ru->looks[now];
 	for (int i = 0; i < now; i++) {
 		size_t n = (size_t)ru->looks[i];
-		struct stats_test early;
-		bool guard;
+		struct tested early;
 
 		if (n < least_units(w))
 			continue;
-		test_first(w, n, n, &early, &guard);
-		if (!crosses(w, &early))
+		test_first(w, n, n, &early);
+		if (early.t.p > SUSPECT * ru->alpha || early.t.effect * t->effect < 0)
 			continue;
 		r->candidate_look = ru->looks[i];
-		fresh = stats_mean(w->pair.head.y + n, w->pair.head.n - n) -
-			stats_mean(w->pair.base.y + n, w->pair.base.n - n);
-		r->fresh_rel = as_ratio(w, fresh);
-		if (ru->looks[now] < DETECT_VERDICT_LOOK)
+		sign = see_fresh(w, n);
+		/* Looking several times must not add up to more than alpha. */
+		if (ru->looks[now] < DETECT_VERDICT_LOOK || t->p * ru->factor[now] > ru->alpha)
 			return false;
-		if (fresh != 0 && (fresh > 0) == (t->effect > 0))
+		if (sign && (sign > 0) == (t->effect > 0))
 			return true;
 		r->notes |= DETECT_NOTE_FRESH_AGAINST;
 		return false;
 	}
 	return false;
+}
+
+/* Even the largest change that the test allows is of no interest. */
+static bool is_same(const struct work *w, const struct tested *x)
+{
+	double effect = fmax(fabs(x->t.effect), x->guard ? fabs(x->raw) : 0);
+	double upper = effect + (x->se > 0 ? x->se * stats_t_upper(.05, x->t.df) : 0);
+
+	return (w->pair.ln ? upper : as_ratio(w, upper)) < w->rules->same;
+}
+
+/* Nothing crossed and nothing is ruled out: more units, or the end. */
+static void judge_open(struct work *w)
+{
+	struct detect_result *r = w->r;
+
+	r->verdict = DETECT_INCONCLUSIVE;
+	if (r->more_units)
+		return;
+	if (r->mde > w->rules->o->target_effect) {
+		r->verdict = DETECT_NOT_ENOUGH_DATA;
+		r->notes |= DETECT_NOTE_BLIND;
+	} else {
+		r->notes |= DETECT_NOTE_END;
+	}
+	if (w->rules->o->single_look && r->units_needed > r->look)
+		r->more_units = r->units_needed;
 }
 
 /* What is known without the other metrics; candidates get their verdict when q is known. */
@@ -390,53 +469,37 @@ static void judge_tested(struct work *w)
 	struct detect_result *r = w->r;
 	size_t n = w->pair.base.n, m = w->pair.head.n;
 	int now = detect_rules_look_index(ru, pair_units(w));
-	struct stats_test t;
-	double upper;
-	bool guard, single = ru->o->single_look;
+	bool single = ru->o->single_look;
+	struct tested x;
 
-	test_first(w, n, m, &t, &guard);
-	if (!isfinite(t.se) || !isfinite(t.effect)) {
+	test_first(w, n, m, &x);
+	if (!isfinite(x.t.se) || !isfinite(x.t.effect)) {
 		r->notes |= DETECT_NOTE_BLIND;
 		return;
 	}
-	fill_effect(w, &t, half_interval(w, &t));
-	r->p = t.p;
-	r->q = fmin(1, t.p * (single || now < 0 ? 1 : ru->factor[now]));
-	r->t = t.t;
-	r->df = t.df;
-	r->mde = fabs(as_ratio(w, mde_of(w, t.se, t.df)));
-	r->units_needed = units_needed(w, &t, n, m);
+	fill_effect(w, &x.t, half_interval(w, &x));
+	r->p = x.t.p;
+	r->q = fmin(1, x.t.p * (single || now < 0 ? 1 : ru->factor[now]));
+	r->t = x.t.t;
+	r->df = x.t.df;
+	r->mde = fabs(as_ratio(w, mde_of(w, x.t.se, x.t.df)));
+	r->units_needed = units_needed(w, &x.t, n, m);
 	r->look = single ? (int)pair_units(w) : ru->looks[now];
 	r->more_units = single ? 0 : detect_rules_next_look(ru, w->profile, (int)pair_units(w));
-	if (guard && !crosses(w, &t)) {
-		r->notes |= DETECT_NOTE_CLIPPED;
-		return;
-	}
-	if (crosses(w, &t)) {
+	if (crosses(w, &x.t)) {
 		r->verdict = DETECT_CANDIDATE;
-		if (single || confirmed(w, now, &t))
-			r->verdict = direction(w, t.effect);
-		return;
-	}
-	if (t.p <= ru->alpha)
-		r->notes |= DETECT_NOTE_SMALL;
-	upper = fabs(t.effect) + (t.se > 0 ? t.se * stats_t_upper(.05, t.df) : 0);
-	if ((w->pair.ln ? upper : as_ratio(w, upper)) < ru->same) {
+		if (single || confirmed(w, now, &x.t))
+			r->verdict = direction(w, x.t.effect);
+	} else if (is_same(w, &x)) {
+		r->notes |= x.t.p <= ru->alpha ? DETECT_NOTE_SMALL : 0;
 		r->verdict = DETECT_SAME;
 		r->more_units = 0;
-		return;
-	}
-	r->verdict = DETECT_INCONCLUSIVE;
-	if (r->more_units)
-		return;
-	if (r->mde > ru->o->target_effect) {
-		r->verdict = DETECT_NOT_ENOUGH_DATA;
-		r->notes |= DETECT_NOTE_BLIND;
+	} else if (x.guard) {
+		r->notes |= DETECT_NOTE_CLIPPED;
 	} else {
-		r->notes |= DETECT_NOTE_END;
+		r->notes |= x.t.p <= ru->alpha ? DETECT_NOTE_SMALL : 0;
+		judge_open(w);
 	}
-	if (single && r->units_needed > r->look)
-		r->more_units = r->units_needed;
 }
 
 static void note_basics(struct work *w)
@@ -500,6 +563,8 @@ static void judge(struct desk *desk, const struct detect_metric *m, struct detec
 				     .abs_lo = NO_VALUE,
 				     .abs_hi = NO_VALUE,
 				     .fresh_rel = NO_VALUE,
+				     .fresh_lo = NO_VALUE,
+				     .fresh_hi = NO_VALUE,
 				     .p = NO_VALUE,
 				     .q = NO_VALUE,
 				     .t = NO_VALUE,

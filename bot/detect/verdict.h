@@ -134,8 +134,9 @@ struct detect_side {
  * struct detect_result - the answer, with what it rests on. Numbers that cannot be had are NaN.
  * @rel, @lo, @hi: change head against base as a ratio, with its interval at @level.
  * @abs, @abs_lo, @abs_hi: the same in the metric's unit.
- * @fresh_rel: the change as seen by the units after the look that made a candidate: not inflated
- *	by having been picked; NaN when there are none.
+ * @fresh_rel, @fresh_lo, @fresh_hi: the change as seen by the units after the look that made a
+ *	candidate, with its interval: not inflated by having been picked, so the size to report;
+ *	NaN when there are none.
  * @p: two-sided p of the last test; NaN for a deterministic metric.
  * @q: adjusted for the looks and, by detect_compare_many(), for the other metrics.
  * @t, @df: of the t test.
@@ -151,7 +152,7 @@ struct detect_result {
 	enum detect_verdict verdict;
 	double rel, lo, hi, level;
 	double abs, abs_lo, abs_hi;
-	double fresh_rel;
+	double fresh_rel, fresh_lo, fresh_hi;
 	double p, q, t, df;
 	struct detect_side base, head;
 	double mde;

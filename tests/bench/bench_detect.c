@@ -48,15 +48,16 @@ const char *noise_name(enum noise noise)
 	return names[noise];
 }
 
+/* Standard deviation @cv each; of outliers, without them. */
 static double disturb(double cv, enum noise noise, gsl_rng *rng)
 {
 	double z = gsl_ran_gaussian(rng, cv);
 
 	switch (noise) {
 	case NOISE_LOGNORMAL: /* skewed: an excess that is log-normal with sigma .6 */
-		return cv / .75 * (exp(.6 * z / cv) - exp(.18));
-	case NOISE_BIMODAL:
-		return z / 2 - (gsl_rng_uniform(rng) < .3 ? 6 * cv : 0);
+		return cv / .79 * (exp(.6 * z / cv) - exp(.18));
+	case NOISE_BIMODAL: /* six of their standard deviations apart */
+		return .34 * (z - (gsl_rng_uniform(rng) < .3 ? 6 * cv : 0));
 	case NOISE_OUTLIERS:
 		return z - (gsl_rng_uniform(rng) < .05 ? 20 * cv * gsl_rng_uniform(rng) : 0);
 	case NOISE_T3:
@@ -69,16 +70,18 @@ static double disturb(double cv, enum noise noise, gsl_rng *rng)
 size_t noise_runs(struct detect_sample *s, int units, double center, double cv, enum noise noise,
 		  gsl_rng *rng)
 {
-	int runs = noise == NOISE_BOOTS ? BENCH_BOOT_RUNS : 1;
+	bool boots = noise == NOISE_BOOTS;
+	int runs = boots ? BENCH_BOOT_RUNS : 1;
 	size_t n = 0;
 
 	for (int i = 0; i < units; i++) {
-		double boot = noise == NOISE_BOOTS ? gsl_ran_gaussian(rng, 1.5 * cv) : 0;
+		/* Boots differ more than the runs of one. */
+		double boot = boots ? gsl_ran_gaussian(rng, .9 * cv) : 0;
 
 		for (int j = 0; j < runs; j++) {
-			s[n].value = center * exp(boot + disturb(cv, noise, rng));
-			s[n].boot = i;
-			s[n++].order = (double)NAN;
+			double own = disturb(boots ? .75 * cv : cv, noise, rng);
+
+			s[n++] = (struct detect_sample){ center * exp(boot + own), i, (double)NAN };
 		}
 	}
 	return n;

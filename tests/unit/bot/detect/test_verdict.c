@@ -130,8 +130,8 @@ static void a_candidate_first_seen_at_a_verdict_look_waits_for_the_next(void **s
 
 	(void)state;
 	for (int i = 0; i < 12; i++) {
-		base[i] = quiet[i] * (i == 1 ? 1.04 : i == 2 ? .96 : 1);
-		head[i] = quiet[i + 5] * .963 * (i == 0 ? 1.04 : i == 2 ? .97 : 1);
+		base[i] = quiet[i] * (i == 1 ? .94 : 1);
+		head[i] = quiet[i + 5] * .95 * (i == 0 ? 1.06 : 1);
 	}
 	samples_of(a, base, 12);
 	samples_of(b, head, 12);
@@ -147,6 +147,30 @@ static void a_candidate_first_seen_at_a_verdict_look_waits_for_the_next(void **s
 	r = compare(a, 12, b, 12, DETECT_BETTER_HIGHER, NULL);
 	assert_int_equal(r.verdict, DETECT_REGRESSION);
 	assert_int_equal(r.candidate_look, 8);
+}
+
+static void a_change_suspected_early_is_said_at_eight(void **state)
+{
+	/* p is .05 at five: no candidate yet, but what comes after is fresh. */
+	double base[12], head[12];
+	struct detect_sample a[12], b[12];
+	struct detect_result r;
+
+	(void)state;
+	for (int i = 0; i < 12; i++) {
+		base[i] = quiet[i] * (i == 1 ? 1.04 : i == 2 ? .96 : 1);
+		head[i] = quiet[i + 5] * .95 * (i == 0 ? 1.04 : i == 2 ? .97 : 1);
+	}
+	samples_of(a, base, 12);
+	samples_of(b, head, 12);
+	r = compare(a, 5, b, 5, DETECT_BETTER_HIGHER, NULL);
+	assert_int_equal(r.verdict, DETECT_INCONCLUSIVE);
+	assert_true(r.p > .01 && r.p < .1);
+	r = compare(a, 8, b, 8, DETECT_BETTER_HIGHER, NULL);
+	assert_int_equal(r.verdict, DETECT_REGRESSION);
+	assert_int_equal(r.candidate_look, 5);
+	assert_true(r.fresh_lo < r.fresh_rel && r.fresh_rel < r.fresh_hi);
+	assert_near(r.fresh_rel, -.05, .1);
 }
 
 static void noise_ends_at_the_last_look_without_a_verdict(void **state)
@@ -596,6 +620,7 @@ int main(void)
 		cmocka_unit_test(a_change_below_the_least_effect_is_said_to_be_small),
 		cmocka_unit_test(fresh_units_that_go_the_other_way_do_not_confirm),
 		cmocka_unit_test(a_candidate_first_seen_at_a_verdict_look_waits_for_the_next),
+		cmocka_unit_test(a_change_suspected_early_is_said_at_eight),
 		cmocka_unit_test(noise_ends_at_the_last_look_without_a_verdict),
 		cmocka_unit_test(a_single_look_asks_for_no_confirmation),
 		cmocka_unit_test(runs_of_one_boot_are_not_units),
