@@ -216,58 +216,77 @@ static int cmp_double(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* Sorted values of one side, base or head. */
-static double *side_values(const struct runs *r, const char *name, size_t *ret_n)
+/*
+ * A verdict on a monitor asks for more than chance among thousands: a change that is large enough.
+ * To explain a headline any is enough that a headline may have.
+ */
+static bool moved(const struct detect_result *r, const struct detect_options *o)
+{
+	return judged_is_change(r->verdict) ||
+	       ((r->verdict == DETECT_SAME || r->verdict == DETECT_INCONCLUSIVE) &&
+		r->q <= o->monitor_fdr_q && fabs(r->rel) >= o->min_effect);
+}
+
+/* A metric that moved, with the sorted values of both sides. */
+struct mover {
+	double rel;
+	size_t index;
+	size_t nbase, nhead;
+	double *values; /* those of base first; owned */
+};
+
+static size_t copy_sorted(const struct runs *r, const char *name, double **v)
 {
 	const struct runs_metric *m = runs_metric_find(r, name);
-	size_t n = m ? m->samples.len : 0;
-	double *v = xcalloc(n ? n : 1, sizeof(*v));
+	size_t n = 0;
 
-	*ret_n = 0;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; m && i < m->samples.len; i++) {
 		if (isfinite(m->samples.items[i].value))
-			v[(*ret_n)++] = m->samples.items[i].value;
+			(*v)[n++] = m->samples.items[i].value;
 	}
-	qsort(v, *ret_n, sizeof(*v), cmp_double);
+	if (n)
+		qsort(*v, n, sizeof(**v), cmp_double);
+	*v += n;
+	return n;
+}
+
+static struct mover mover_of(const struct runs *base, const struct runs *head,
+			     const struct judged_metric *m, size_t index)
+{
+	const struct runs_metric *a = runs_metric_find(base, m->name);
+	const struct runs_metric *b = runs_metric_find(head, m->name);
+	size_t n = (a ? a->samples.len : 0) + (b ? b->samples.len : 0);
+	struct mover v = { .rel = m->result.rel, .index = index };
+	double *at;
+
+	v.values = at = xcalloc(n + 1, sizeof(*v.values));
+	v.nbase = copy_sorted(base, m->name, &at);
+	v.nhead = copy_sorted(head, m->name, &at);
 	return v;
 }
 
-static bool side_is_multiple(const struct runs *r, const char *x, const char *y, double *factor)
+/* Is every value of one the same multiple of the other's? */
+static bool is_multiple(const struct mover *x, const struct mover *y)
 {
-	size_t n, m;
-	_cleanup_(freep) double *a = side_values(r, x, &n);
-	_cleanup_(freep) double *b = side_values(r, y, &m);
+	double factor;
 
-	if (n != m || !n)
+	if (x->nbase != y->nbase || x->nhead != y->nhead || !x->nbase)
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (!(a[i] > 0) || !(b[i] > 0))
-			return false;
-		if (isnan(*factor))
-			*factor = b[i] / a[i];
-		if (fabs(b[i] / a[i] / *factor - 1) > same_fact)
+	factor = y->values[0] / x->values[0];
+	for (size_t i = 0; i < x->nbase + x->nhead; i++) {
+		if (!(x->values[i] > 0) || !(y->values[i] > 0) ||
+		    fabs(y->values[i] / x->values[i] / factor - 1) > same_fact)
 			return false;
 	}
 	return true;
 }
 
-/* Two metrics of one suite are one fact when one is a fixed multiple of the other. */
-static bool same_measurement(const struct runs *base, const struct runs *head,
-			     const struct judged_metric *x, const struct judged_metric *y)
+static bool same_suite(const char *a, const char *b)
 {
-	size_t lx = strcspn(x->name, "."), ly = strcspn(y->name, ".");
-	double factor = (double)NAN;
+	size_t n = strcspn(a, ".");
 
-	return x->result.verdict == y->result.verdict && lx == ly &&
-	       !strncmp(x->name, y->name, lx) &&
-	       side_is_multiple(base, x->name, y->name, &factor) &&
-	       side_is_multiple(head, x->name, y->name, &factor);
+	return n == strcspn(b, ".") && !strncmp(a, b, n);
 }
-
-struct mover {
-	double rel;
-	size_t index;
-};
 
 static int cmp_mover(const void *pa, const void *pb)
 {
@@ -278,29 +297,23 @@ static int cmp_mover(const void *pa, const void *pb)
 	return (a->index > b->index) - (a->index < b->index);
 }
 
-/* What changed by the same share stands together once sorted; only neighbours are compared. */
-static void merge(const struct runs *base, const struct runs *head, struct judged *j)
+/*
+ * Two metrics of one suite are one fact when one is a fixed multiple of the other. What changed by
+ * the same share stands together once sorted; only neighbours are compared.
+ */
+static void join_neighbours(struct judged *j, const struct mover *v, size_t n)
 {
-	struct judged_metric *m = j->metrics.items;
-	_cleanup_(freep) struct mover *v = xcalloc(j->metrics.len, sizeof(*v));
-	size_t n = 0;
-
-	for (size_t i = 0; i < j->metrics.len; i++) {
-		if (judged_is_change(m[i].result.verdict) && isfinite(m[i].result.rel))
-			v[n++] = (struct mover){ m[i].result.rel, i };
-	}
-	qsort(v, n, sizeof(*v), cmp_mover);
 	for (size_t i = 0; i < n; i++) {
-		struct judged_metric *x = &m[v[i].index];
+		struct judged_metric *x = &j->metrics.items[v[i].index];
 
 		if (x->group)
 			continue;
 		for (size_t k = i + 1; k < n && k - i < NEIGHBOURS_MAX; k++) {
-			struct judged_metric *y = &m[v[k].index];
+			struct judged_metric *y = &j->metrics.items[v[k].index];
 
 			if (v[k].rel - v[i].rel > 2 * same_fact)
 				break;
-			if (y->group || !same_measurement(base, head, x, y))
+			if (y->group || !same_suite(x->name, y->name) || !is_multiple(&v[i], &v[k]))
 				continue;
 			if (!x->group)
 				x->group = ++j->groups;
@@ -309,15 +322,22 @@ static void merge(const struct runs *base, const struct runs *head, struct judge
 	}
 }
 
-/*
- * A verdict on a monitor asks for more than chance among thousands: a change that is large enough.
- * To explain a headline any is enough that a headline may have.
- */
-static bool moved(const struct detect_result *r, const struct detect_options *o)
+static void merge(const struct runs *base, const struct runs *head, const struct detect_options *o,
+		  struct judged *j)
 {
-	return judged_is_change(r->verdict) ||
-	       ((r->verdict == DETECT_SAME || r->verdict == DETECT_INCONCLUSIVE) &&
-		r->q <= o->monitor_fdr_q && fabs(r->rel) >= o->min_effect);
+	_cleanup_(freep) struct mover *v = xcalloc(j->metrics.len, sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->metrics.len; i++) {
+		const struct judged_metric *m = &j->metrics.items[i];
+
+		if (moved(&m->result, o) && isfinite(m->result.rel))
+			v[n++] = mover_of(base, head, m, i);
+	}
+	qsort(v, n, sizeof(*v), cmp_mover);
+	join_neighbours(j, v, n);
+	for (size_t i = 0; i < n; i++)
+		free(v[i].values);
 }
 
 static struct findings_metric for_findings(const struct judged *j, const struct judged_metric *m,
@@ -463,7 +483,7 @@ int judged_compare(const struct runs *base, const struct runs *head, const struc
 		judged_done(&j);
 		return err;
 	}
-	merge(base, head, &j);
+	merge(base, head, plan->options, &j);
 	err = find(base, head, plan, &j, e);
 	if (err < 0) {
 		judged_done(&j);
