@@ -18,34 +18,67 @@
 enum {
 	LANES = 16,
 	LEVELS_MAX = 2048,
-	CELLS_MAX = 1 << 20
+	SPARSE = 16
 };
 
 /* Levels are this far apart, and each has a point within NEAR. */
 #define LEVEL_STEP 0.25
 #define NEAR	   1.0
 
+/* Cells of one LEVEL_STEP from @first on; @cells of them. */
 struct grid {
 	double first;
-	double last;
 	double step;
 	size_t cells;
+	size_t reach; /* cells that count as near */
 };
 
 static struct grid grid_of(const struct potts *p)
 {
 	_cleanup_(freep) double *x = xcalloc(p->n, sizeof(*x));
 	size_t cut = (size_t)(.002 * (double)(p->n - 1));
-	struct grid g = { .step = LEVEL_STEP };
+	struct grid g = { .step = LEVEL_STEP, .reach = (size_t)(NEAR / LEVEL_STEP) };
+	double last;
 
 	for (size_t i = 0; i < p->n; i++)
 		x[i] = (double)p->z[i];
 	g.first = changes_select(x, p->n, cut) - NEAR;
-	g.last = changes_select(x, p->n, p->n - 1 - cut) + NEAR;
-	while ((g.last - g.first) / g.step >= CELLS_MAX)
-		g.step *= 2;
-	g.cells = (size_t)((g.last - g.first) / g.step) + 1;
+	last = changes_select(x, p->n, p->n - 1 - cut) + NEAR;
+	g.cells = (size_t)((last - g.first) / g.step) + 1;
 	return g;
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Cells of the points, ascending; each once when there are few cells. Return: how many. */
+static size_t used_cells(const struct potts *p, const struct grid *g, size_t *cell)
+{
+	size_t n = 0, k = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		double at = ((double)p->z[i] - g->first) / g->step;
+
+		if (at >= 0 && at < (double)g->cells)
+			cell[n++] = (size_t)at;
+	}
+	if (g->cells > SPARSE * p->n) {
+		qsort(cell, n, sizeof(*cell), compare_cells);
+		return n;
+	}
+	_cleanup_(freep) char *used = xcalloc(g->cells, 1);
+
+	for (size_t i = 0; i < n; i++)
+		used[cell[i]] = 1;
+	for (size_t c = 0; c < g->cells; c++) {
+		if (used[c])
+			cell[k++] = c;
+	}
+	return k;
 }
 
 /*
@@ -54,29 +87,19 @@ static struct grid grid_of(const struct potts *p)
  */
 static size_t place_levels(const struct potts *p, const struct grid *g)
 {
-	_cleanup_(freep) char *used = xcalloc(g->cells, 1);
-	size_t reach = (size_t)ceil(NEAR / g->step), count = 0, until = 0;
+	_cleanup_(freep) size_t *cell = xcalloc(p->n, sizeof(*cell));
+	size_t n = used_cells(p, g, cell), count = 0, next = 0;
 
-	for (size_t i = 0; i < p->n; i++) {
-		double cell = ((double)p->z[i] - g->first) / g->step;
+	for (size_t i = 0; i < n; i++) {
+		size_t to = cell[i] + g->reach + 2;
 
-		if (cell >= 0 && cell < (double)g->cells)
-			used[(size_t)cell] = 1;
-	}
-	for (size_t c = 0; c < g->cells; c++) {
-		size_t ahead = c + reach < g->cells ? c + reach : g->cells - 1;
-
-		if (c == 0) {
-			for (size_t k = 0; k <= ahead; k++)
-				until = used[k] ? k + reach + 2 : until;
-		} else if (used[ahead]) {
-			until = ahead + reach + 2;
+		if (cell[i] > g->reach && next < cell[i] - g->reach)
+			next = cell[i] - g->reach;
+		for (to = to < g->cells ? to : g->cells; next < to; next++) {
+			if (count == LEVELS_MAX)
+				return LEVELS_MAX + 1;
+			p->level[count++] = (float)(g->first + g->step * (double)next);
 		}
-		if (c >= until)
-			continue;
-		if (count == LEVELS_MAX)
-			return LEVELS_MAX + 1;
-		p->level[count++] = (float)(g->first + g->step * (double)c);
 	}
 	return count;
 }
@@ -94,6 +117,7 @@ void potts_init(struct potts *p, const float *z, const float *w, size_t n)
 	while ((count = place_levels(p, &g)) > LEVELS_MAX) {
 		g.step *= 2;
 		g.cells = g.cells / 2 + 1;
+		g.reach = (g.reach + 1) / 2;
 	}
 	while (count % LANES) {
 		p->level[count] = p->level[count - 1];

@@ -128,7 +128,7 @@ static struct ramp best_ramp(const struct changes_work *w, const struct sums *s,
 	size_t lo = w->levels[first + 1].start, hi = w->levels[last + 1].start;
 	struct ramp best = { .cost = INFINITY };
 
-	for (size_t i = 0; i < SHIFTS * SHIFTS; i++)
+	for (size_t i = 0; i < (size_t)SHIFTS * SHIFTS; i++)
 		(void)try_ramp(s, start, end, lo, hi, shifts[i / SHIFTS], shifts[i % SHIFTS],
 			       &best);
 	for (int by = FINE; by > 0 && isfinite(best.cost); by /= 2) {

@@ -54,22 +54,31 @@ static bool date(const char **s, double *ret)
 	return true;
 }
 
+static bool fraction(const char **s, double *ret)
+{
+	double part = 1;
+
+	if (**s < '0' || **s > '9')
+		return false;
+	while (**s >= '0' && **s <= '9') {
+		part /= 10;
+		*ret += part * (**s - '0');
+		(*s)++;
+	}
+	return true;
+}
+
 static bool clock_time(const char **s, double *ret)
 {
 	int h, m, sec = 0;
-	double part = .1;
 
 	if (!digits(s, 2, &h) || !take(s, ':') || !digits(s, 2, &m) || h > 23 || m > 59)
 		return false;
 	if (take(s, ':')) {
 		if (!digits(s, 2, &sec) || sec > 60)
 			return false;
-		if (take(s, '.')) {
-			if (**s < '0' || **s > '9')
-				return false;
-			for (; **s >= '0' && **s <= '9'; (*s)++, part /= 10)
-				*ret += part * (**s - '0');
-		}
+		if (take(s, '.') && !fraction(s, ret))
+			return false;
 	}
 	*ret += 3600.0 * h + 60.0 * m + sec;
 	return true;
