@@ -405,14 +405,11 @@ static int see_fresh(struct work *w, size_t n)
 	return (effect > 0) - (effect < 0);
 }
 
-/* When the metric crossed first, and what the units say that came after. */
-static bool confirmed(struct work *w, int now, const struct stats_test *t)
+/* First look before @now at which a change like @t was suspected, or with @sure crossed; or @now. */
+static int first_sight(const struct work *w, int now, const struct stats_test *t, bool sure)
 {
 	const struct rules *ru = w->rules;
-	struct detect_result *r = w->r;
-	int sign;
 
-	r->candidate_look = ru->looks[now];
 	for (int i = 0; i < now; i++) {
 		size_t n = (size_t)ru->looks[i];
 		struct tested early;
@@ -420,18 +417,38 @@ static bool confirmed(struct work *w, int now, const struct stats_test *t)
 		if (n < least_units(w))
 			continue;
 		test_first(w, n, n, &early);
-		if (early.t.p > SUSPECT * ru->alpha || early.t.effect * t->effect < 0)
-			continue;
-		r->candidate_look = ru->looks[i];
-		sign = see_fresh(w, n);
-		/* Looking several times must not add up to more than alpha. */
-		if (ru->looks[now] < DETECT_VERDICT_LOOK || t->p * ru->factor[now] > ru->alpha)
-			return false;
-		if (sign && (sign > 0) == (t->effect > 0))
-			return true;
-		r->notes |= DETECT_NOTE_FRESH_AGAINST;
-		return false;
+		if (early.t.effect * t->effect > 0 &&
+		    (sure ? crosses(w, &early.t) : early.t.p <= SUSPECT * ru->alpha))
+			return i;
 	}
+	return now;
+}
+
+/*
+ * When the metric was seen first, and whether the units that came after agree. How large the
+ * change is they say least biased after the look that it crossed at, if it did before.
+ */
+static bool confirmed(struct work *w, int now, const struct stats_test *t)
+{
+	const struct rules *ru = w->rules;
+	struct detect_result *r = w->r;
+	int seen = first_sight(w, now, t, false), crossed, sign;
+
+	r->candidate_look = ru->looks[seen];
+	if (seen == now)
+		return false;
+	sign = see_fresh(w, (size_t)ru->looks[seen]);
+	crossed = first_sight(w, now, t, true);
+	if (crossed > seen && crossed < now) {
+		r->candidate_look = ru->looks[crossed];
+		(void)see_fresh(w, (size_t)ru->looks[crossed]);
+	}
+	/* Looking several times must not add up to more than alpha. */
+	if (ru->looks[now] < DETECT_VERDICT_LOOK || t->p * ru->factor[now] > ru->alpha)
+		return false;
+	if (sign && (sign > 0) == (t->effect > 0))
+		return true;
+	r->notes |= DETECT_NOTE_FRESH_AGAINST;
 	return false;
 }
 
