@@ -134,17 +134,18 @@ struct detect_side {
  * struct detect_result - the answer, with what it rests on. Numbers that cannot be had are NaN.
  * @rel, @lo, @hi: change head against base as a ratio, with its interval at @level.
  * @abs, @abs_lo, @abs_hi: the same in the metric's unit.
- * @fresh_rel, @fresh_lo, @fresh_hi: the change as seen by the units after the look that made a
- *	candidate, with its interval: not inflated by having been picked, so the size to report;
- *	NaN when there are none.
+ * @fresh_rel, @fresh_lo, @fresh_hi: the change as seen by the units after @candidate_look, with
+ *	its interval: less inflated by having been picked, so the size to report; NaN when there
+ *	are none.
  * @p: two-sided p of the last test; NaN for a deterministic metric.
  * @q: adjusted for the looks and, by detect_compare_many(), for the other metrics.
  * @t, @df: of the t test.
  * @mde: change that would be found 4 times in 5, as a ratio >= 0.
  * @more_units: units a side to have at the next look; 0: nothing more to measure.
  * @units_needed: smallest look at which @mde should be below the target; 0: none of them.
- * @look: look reached (3, 5, 8 …), 0 before the first; @candidate_look: first look that made a
- *	candidate, 0 none.
+ * @look: look reached (3, 5, 8 …), 0 before the first; @candidate_look: the look that @fresh_rel
+ *	counts from: the first that crossed, or where the change was first suspected (p below ten
+ *	times alpha); 0 none.
  * @ln_scale: tested on ln(value).
  * @notes: set of enum detect_note.
  */

@@ -81,6 +81,8 @@ static void put_effect(struct json_out *o, const struct detect_result *r)
 	json_out_num(o, "abs_lo", r->abs_lo);
 	json_out_num(o, "abs_hi", r->abs_hi);
 	json_out_num(o, "fresh_rel", r->fresh_rel);
+	json_out_num(o, "fresh_lo", r->fresh_lo);
+	json_out_num(o, "fresh_hi", r->fresh_hi);
 	json_out_num(o, "p", r->p);
 	json_out_num(o, "q", r->q);
 	json_out_num(o, "t", r->t);
@@ -174,6 +176,8 @@ int verdict_json_read(const json_t *o, struct detect_result *ret, struct err *e)
 		.abs_lo = num(o, "abs_lo"),
 		.abs_hi = num(o, "abs_hi"),
 		.fresh_rel = num(o, "fresh_rel"),
+		.fresh_lo = num(o, "fresh_lo"),
+		.fresh_hi = num(o, "fresh_hi"),
 		.p = num(o, "p"),
 		.q = num(o, "q"),
 		.t = num(o, "t"),
