@@ -40,13 +40,16 @@ static const char everywhere[] =
 	"drivers/clocksource/ drivers/acpi/processor* drivers/acpi/cppc* drivers/base/arch_topology.c "
 	"drivers/iommu/ drivers/perf/ drivers/hv/ drivers/xen/ drivers/virtio/ ";
 
+/* Nothing that a kernel is made of: text for people; programs and modules that try it out. */
+#define TEXTS  "Documentation/ LICENSES/ MAINTAINERS CREDITS COPYING README .* "
+#define TRIALS "tools/testing/ samples/ lib/kunit/ lib/tests/ lib/test* mm/*test* include/kunit/ "
+
 /*
  * What no benchmark of ours runs while it is measured: other machines, text, tools, and code that
  * acts when a machine starts, a device comes or somebody debugs.
  */
-static const char nowhere[] =
-	"Documentation/ LICENSES/ tools/ samples/ certs/ usr/ rust/ sound/ drivers/ virt/ "
-	"MAINTAINERS CREDITS COPYING README .* scripts/ "
+static const char nowhere[] = TEXTS TRIALS
+	"tools/ certs/ usr/ rust/ sound/ drivers/ virt/ scripts/ "
 	"arch/@/crypto/ arch/@/pci/ arch/@/boot/ arch/@/kvm/ arch/@/xen/ arch/@/hyperv/ arch/@/math-emu/ "
 	"arch/@/platform/ arch/@/power/ arch/@/purgatory/ arch/@/realmode/ arch/@/tools/ arch/@/um/ "
 	"arch/@/ia32/ arch/@/kernel/acpi/ arch/@/kernel/kexec* arch/@/kernel/crash* arch/@/kernel/kprobes/ "
@@ -55,11 +58,11 @@ static const char nowhere[] =
 	"kernel/livepatch/ kernel/printk/ kernel/kcsan/ kernel/gcov/ kernel/dma/ kernel/trace/ "
 	"kernel/kexec* kernel/crash* kernel/reboot.c kernel/panic.c kernel/ksysfs.c kernel/params.c "
 	"kernel/resource*.c kernel/torture.c kernel/kprobes.c kernel/hung_task.c kernel/watchdog*.c "
-	"lib/kunit/ lib/test* lib/crypto/ lib/zlib_*/ lib/zstd/ lib/lz4/ lib/lzo/ lib/raid6/ lib/fonts/ "
+	"lib/crypto/ lib/zlib_*/ lib/zstd/ lib/lz4/ lib/lzo/ lib/raid6/ lib/fonts/ "
 	"lib/dynamic_debug.c lib/kobject* "
-	"mm/kasan/ mm/kfence/ mm/kmsan/ mm/damon/ mm/*test* "
+	"mm/kasan/ mm/kfence/ mm/kmsan/ mm/damon/ "
 	"include/sound/ include/media/ include/drm/ include/video/ include/scsi/ include/rdma/ "
-	"include/target/ include/pcmcia/ include/dt-bindings/ include/crypto/ include/kunit/ include/kvm/ "
+	"include/target/ include/pcmcia/ include/dt-bindings/ include/crypto/ include/kvm/ "
 	"include/ras/ include/acpi/ include/clocksource/ include/soc/ include/linux/platform_data/ "
 	"include/linux/mfd/ include/linux/iio/ include/linux/usb/ include/linux/regulator/ "
 	"include/linux/clk/ include/linux/mtd/ include/linux/spi/ include/linux/gpio/ include/linux/mlx* "
@@ -219,6 +222,20 @@ static bool other_arch(const char *path, const char *arch)
 
 	return !strncmp(path, "arch/", 5) && strchr(path + 5, '/') &&
 	       (strncmp(path + 5, arch, n) != 0 || path[5 + n] != '/');
+}
+
+enum path_kind relevance_path_kind(const char *path, const char *arch)
+{
+	static const char texts[] = "README* *.rst *.md .gitignore .mailmap ";
+	static const char trials[] = "*_test.c *_kunit.c ";
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	if (other_arch(path, arch))
+		return PATH_OTHER_ARCH;
+	if (in_list(TEXTS, path, arch) || in_list(texts, base, arch))
+		return PATH_TEXT;
+	return in_list(TRIALS, path, arch) || in_list(trials, base, arch) ? PATH_TRIAL : PATH_OTHER;
 }
 
 static enum relevance judge_path(const struct relevance_input *in, const struct hint *h,

@@ -51,3 +51,20 @@ struct relevance_input {
  * UNKNOWN; so is a commit without files.
  */
 enum relevance relevance_judge(const struct relevance_input *in, size_t *ret_why);
+
+/**
+ * enum path_kind - what a file of a kernel tree is, by its name alone.
+ * @PATH_OTHER: source, or whatever else may be part of a kernel.
+ * @PATH_TEXT: for people to read.
+ * @PATH_TRIAL: tests and samples; some kernels have them built in.
+ * @PATH_OTHER_ARCH: below arch/, and not of the architecture.
+ */
+enum path_kind {
+	PATH_OTHER,
+	PATH_TEXT,
+	PATH_TRIAL,
+	PATH_OTHER_ARCH
+};
+
+/** relevance_path_kind() - @arch as in struct relevance_input. */
+enum path_kind relevance_path_kind(const char *path, const char *arch);
