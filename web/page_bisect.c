@@ -96,6 +96,85 @@ static void facts(struct html *h, const json_t *j)
 	html_close(h);
 }
 
+static void check_row(struct html *h, const char *what, const char *commit, const json_t *effect)
+{
+	html_open(h, "tr");
+	html_el(h, "td", "wide", what);
+	td(h);
+	part_commit(h, commit, NULL);
+	html_close(h);
+	td_num(h);
+	if (isfinite(json_f64(effect, "lo", NAN)))
+		part_change(h, effect);
+	else
+		part_percent(h, json_f64(effect, "rel", NAN));
+	html_close(h);
+	html_close(h);
+}
+
+/* What was measured again beside the commit and its parent. */
+static void checks(struct html *h, const json_t *r)
+{
+	const json_t *parents = json_object_get(r, "parents"), *p;
+	const json_t *second = json_object_get(r, "second");
+	const json_t *taken = json_object_get(r, "reverted");
+	const json_t *revert = json_object_get(r, "revert"), *tip = json_object_get(r, "tip");
+	const json_t *ends = json_object_get(r, "ends");
+	size_t i;
+
+	if (!parents && !second && !taken && !ends && !revert && !tip)
+		return;
+	table_begin(h, "Checks", "What|Commit|>Change");
+	json_array_foreach (parents, i, p)
+		check_row(h, "this merge against its parent", json_str(p, "commit", NULL), p);
+	if (second)
+		check_row(h, "a second step in the range", json_str(second, "commit", NULL),
+			  second);
+	if (taken) {
+		check_row(h, "brought a step", json_str(taken, "commit", NULL), taken);
+		check_row(h, "took it away again", json_str(taken, "by", NULL), NULL);
+	}
+	if (revert)
+		check_row(h,
+			  json_is_true(json_object_get(revert, "applies"))
+				  ? "taken back on top of the bad end, against the good level"
+				  : "does not apply when taken back on top of the bad end",
+			  json_str(revert, "commit", NULL), revert);
+	if (tip)
+		check_row(h, "the tip of the branch against the good level",
+			  json_str(tip, "commit", NULL), tip);
+	if (ends)
+		check_row(h, "the bad end against the good one", NULL, ends);
+	table_end(h);
+}
+
+/* The commits that it may be, when no single one can be named. */
+static void set(struct html *h, const json_t *r)
+{
+	const json_t *list = json_object_get(r, "set"), *s;
+	size_t i;
+
+	if (!json_array_size(list))
+		return;
+	table_begin(h, "One of these", "Commit|>P|Probability");
+	json_array_foreach (list, i, s) {
+		html_open(h, "tr");
+		html_div(h, "td", "wide");
+		part_commit(h, json_str(s, "commit", NULL), NULL);
+		html_close(h);
+		td_num(h);
+		part_p(h, json_f64(s, "p", 0));
+		html_close(h);
+		td(h);
+		plot_bar(h, json_f64(s, "p", 0));
+		html_close(h);
+		html_close(h);
+		if (i + 1 == MAX_BARS)
+			break;
+	}
+	table_end(h);
+}
+
 static void result(struct html *h, const json_t *j)
 {
 	const json_t *r = json_object_get(j, "result");
@@ -117,12 +196,17 @@ static void result(struct html *h, const json_t *j)
 		}
 		html_close(h);
 	}
-	if (json_str(r, "text", NULL) && !json_str(r, "culprit", NULL)) {
+	/* With one commit and nothing else to tell, the text says the same once more. */
+	if (json_str(r, "text", NULL) &&
+	    (!json_str(r, "culprit", NULL) || json_object_get(r, "second") ||
+	     json_object_get(r, "interaction"))) {
 		html_open(h, "p");
 		html_short(h, json_str(r, "text", ""), 1000);
 		html_close(h);
 	}
 	html_close(h);
+	checks(h, r);
+	set(h, r);
 }
 
 /* The MAX_BARS likeliest stay, in commit order: everything at least as likely as the returned p. */

@@ -4,10 +4,12 @@
 #include "bot/base/clock.h"
 #include "bot/base/config.h"
 #include "bot/base/err.h"
+#include "bot/base/log.h"
 #include "bot/base/strbuf.h"
 #include "bot/build/build.h"
 #include "bot/db/db.h"
 #include "bot/jobs/job_ctx.h"
+#include "bot/store/bisection_model.h"
 #include "bot/watch/mirror.h"
 #include "runners/drivers/driver.h"
 
@@ -45,6 +47,7 @@ void bisection_run_done(struct bisection_run *b)
 	mirror_free(b->mirror);
 	bisection_done(&b->row);
 	job_done(&b->job);
+	json_decref(b->model);
 	free(b->boots);
 	free(b->values);
 }
@@ -80,11 +83,18 @@ const char *bisection_run_hash(const struct bisection_run *b, int commit)
 	return commit == BISECT_GOOD_END ? b->good : b->range.graph.commits[commit].hash;
 }
 
-const char *bisection_run_parent(const struct bisection_run *b, int commit)
+size_t bisection_run_parents(const struct bisection_run *b, int commit, const char ***ret)
 {
 	const struct bisect_commit *c = &b->range.graph.commits[commit];
+	const char **list = xcalloc(c->n_parents + 2, sizeof(*list));
+	size_t n = 0;
 
-	return c->n_parents ? b->range.graph.commits[c->parents[0]].hash : b->good;
+	for (size_t i = 0; i < c->n_parents; i++)
+		list[n++] = b->range.graph.commits[c->parents[i]].hash;
+	if (c->outside || n == 0)
+		list[n++] = b->good;
+	*ret = list;
+	return n;
 }
 
 /* Index in the range, BISECT_GOOD_END, or -2 for a commit that is not in it. */
@@ -147,67 +157,53 @@ static int read_measured(struct bisection_run *b, struct err *e)
 	return 0;
 }
 
-/* Standard deviation of the boots' means around their commit's mean; 0 when there is no telling. */
-static double boot_noise(const struct bisection_run *b)
+static void log_model(const struct bisection_run *b)
 {
-	_cleanup_(freep) double *mean = xcalloc(b->n_boots, sizeof(*mean));
-	_cleanup_(freep) int *n = xcalloc(b->n_boots, sizeof(*n));
-	double ss = 0;
-	int dof = 0;
+	_cleanup_(freep) char *text = json_text(b->model);
 
-	for (size_t i = 0; i < b->n_values; i++) {
-		size_t k = (size_t)(boot_by_id(b, b->values[i].boot) - b->boots);
+	log_info("noise and cost of a bisection", lf_str("BISECT_ID", b->row.id),
+		 lf_str("MODEL", text));
+}
 
-		mean[k] += (b->values[i].value - mean[k]) / ++n[k];
-	}
-	for (size_t i = 0; i < b->n_boots; i++) {
-		double sum = 0;
-		int m = 0;
+/* What is reckoned with: of the job's own history, kept for readers and told in the log once. */
+static int read_params(struct bisection_run *b, struct bisect_params *p, struct err *e)
+{
+	double rel = json_f64(b->row.request, "effect", 0);
+	struct bisection_noise noise;
+	struct bisection_cost cost;
+	int r;
 
-		for (size_t k = 0; k < b->n_boots; k++) {
-			if (!n[k] || strcmp(b->boots[k].commit, b->boots[i].commit) != 0)
-				continue;
-			sum += mean[k];
-			m++;
-		}
-		if (!n[i] || m < 2)
-			continue;
-		ss += (mean[i] - sum / m) * (mean[i] - sum / m) * m / (m - 1);
-		dof++;
-	}
-	return dof ? sqrt(ss / dof) : 0;
+	r = bisection_noise_read(b->c->db, b->job.id, b->row.metric, &noise, e);
+	if (r == 0)
+		r = bisection_cost(b->c->db, b->job.id, &cost, e);
+	if (r < 0)
+		return r;
+	/* The range decides on the scale of its own values. */
+	if (noise.ln != b->ln)
+		noise = (struct bisection_noise){ .ln = b->ln, .level = noise.level };
+	*p = bisect_params_default();
+	bisection_model(&noise, &cost, rel, json_f64(b->row.request, "effect_lo", rel),
+			json_f64(b->row.request, "effect_hi", rel), p);
+	p->confidence = json_f64(b->row.request, "confidence",
+				 config_f64(b->c->config, "bisect", NULL, "confidence"));
+	p->max_runs = (int)json_i64(b->row.request, "max_runs",
+				    config_i64(b->c->config, "bisect", NULL, "max-boots") *
+					    b->job.runs_per_boot);
+	b->model = bisection_model_json(&noise, &cost, p);
+	if (!json_object_get(b->row.status, "model"))
+		log_model(b);
+	return 0;
 }
 
 /*
- * Noise as seen so far, and the step that started the bisection. Without repeated runs in a boot
- * the two kinds of noise cannot be told apart, so all of it counts as both. The floor keeps a lab
- * that repeats to the last digit from being believed to the last digit; a twentieth of the step
- * allows for builds that differ by their layout alone.
+ * The step is looked for as it is today, so the ends count by what was measured for this bisection;
+ * of the commits between everything counts.
  */
-static struct bisect_params params_of(const struct bisection_run *b)
+static bool counts(const struct bisection_run *b, const struct boot_brief *boot, int commit)
 {
-	struct bisect_params p = bisect_params_default();
-	double rel = json_f64(b->row.request, "effect", 0);
-	double lo = json_f64(b->row.request, "effect_lo", rel);
-	double hi = json_f64(b->row.request, "effect_hi", rel);
-	double noise = boot_noise(b);
+	bool end = commit == BISECT_GOOD_END || commit == (int)b->range.graph.n - 1;
 
-	if (b->ln && rel > -1 && rel != 0) {
-		p.step = log1p(rel);
-		p.step_sd = fabs(log1p(fmax(hi, -0.99)) - log1p(fmax(lo, -0.99))) / 4;
-	}
-	p.sigma = fmax(noise > 0 ? noise : 0.01, 0.001);
-	p.boot_sd = p.sigma / 2;
-	p.commit_sd = fmax(0.15 * p.sigma, fabs(p.step) / 20);
-	p.confidence = config_f64(b->c->config, "bisect", NULL, "confidence");
-	p.max_runs = (int)json_i64(b->row.request, "max_boots",
-				   config_i64(b->c->config, "bisect", NULL, "max-boots")) *
-		     b->job.runs_per_boot;
-	p.cost_build = 4;
-	p.cost_incremental = 0.5;
-	p.cost_boot = 0.1;
-	p.cost_run = 0.1;
-	return p;
+	return !end || !strcmp(boot->bisection, b->row.id);
 }
 
 /* The good end can only be given up together with the bisection. */
@@ -332,7 +328,9 @@ int bisection_run_replay(struct bisection_run *b, struct err *e)
 	if (r < 0)
 		return r;
 	count_own(b);
-	params = params_of(b);
+	r = read_params(b, &params, e);
+	if (r < 0)
+		return r;
 	r = bisect_init(&b->state, &b->range.graph, &params, e);
 	if (r == 0)
 		r = add_builds(b, e);
@@ -342,7 +340,7 @@ int bisection_run_replay(struct bisection_run *b, struct err *e)
 		const struct boot_brief *boot = boot_by_id(b, b->values[i].boot);
 		int k = index_of(b, boot->commit);
 
-		if (k >= 0 && b->state.skip[k] != BISECT_TESTABLE)
+		if (!counts(b, boot, k) || (k >= 0 && b->state.skip[k] != BISECT_TESTABLE))
 			continue;
 		r = bisect_add_run(&b->state, k, (int)(boot - b->boots), b->values[i].value, e);
 	}

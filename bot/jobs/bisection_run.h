@@ -22,6 +22,7 @@ struct mirror;
  * @good_broken: the good end cannot be built or booted.
  * @waiting: boots of this bisection that have not ended.
  * @lab_failures: boots of this bisection that the lab spoilt since the last good one.
+ * @model: noise and cost reckoned with, for readers; owned.
  * @step: answer of bisect_next() at hand, or NULL.
  */
 struct bisection_run {
@@ -43,6 +44,7 @@ struct bisection_run {
 	int waiting;
 	int lab_failures;
 	int64_t now_s;
+	json_t *model;
 	const struct bisect_step *step;
 };
 
@@ -61,8 +63,11 @@ void bisection_run_done(struct bisection_run *b);
 /** bisection_run_hash() - hash of an index of the range; belongs to @b. */
 const char *bisection_run_hash(const struct bisection_run *b, int commit);
 
-/** bisection_run_parent() - hash of its first parent in the range, else the good end. */
-const char *bisection_run_parent(const struct bisection_run *b, int commit);
+/**
+ * bisection_run_parents() - hashes of its parents, the good end for those outside of the range.
+ * @ret: room for one more; free() it, the hashes belong to @b. Return: how many, at least 1.
+ */
+size_t bisection_run_parents(const struct bisection_run *b, int commit, const char ***ret);
 
 /** bisection_run_fresh() - good boots of @hash that this bisection has made. */
 int bisection_run_fresh(const struct bisection_run *b, const char *hash);
@@ -83,7 +88,3 @@ int bisection_run_log_step(struct bisection_run *b, struct err *e);
 
 /** bisection_run_status() - what readers see: posterior, steps, boots; a new reference. */
 json_t *bisection_run_status(struct bisection_run *b);
-
-/** bisection_run_result() - the answer; a new reference. */
-json_t *bisection_run_result(const struct bisect_step *step, const char *culprit,
-			     const char *parent, const struct detect_result *effect);

@@ -145,6 +145,8 @@ json_t *bisection_run_status(struct bisection_run *b)
 		     b->state.params.max_runs / (b->job.runs_per_boot ? b->job.runs_per_boot : 1));
 	(void)json_object_set_new(o, "boots", boots);
 	json_set_str(o, "good", b->good);
+	if (b->model && json_object_set(o, "model", b->model) < 0)
+		abort();
 	if (b->step) {
 		json_set_f64(o, "p", b->step->probability);
 		json_set_f64(o, "p_none", b->step->p_none);
@@ -153,29 +155,5 @@ json_t *bisection_run_status(struct bisection_run *b)
 		json_set_str(o, "asked", b->asked);
 		json_set_i64(o, "asked_at", b->asked_at);
 	}
-	return o;
-}
-
-json_t *bisection_run_result(const struct bisect_step *step, const char *culprit,
-			     const char *parent, const struct detect_result *effect)
-{
-	json_t *o = json_object();
-	json_t *eff = json_object();
-	json_t *suspicious = json_array();
-	char text[64];
-
-	json_set_str(o, "culprit", culprit);
-	json_set_str(o, "parent", parent);
-	json_set_f64(o, "p", step->probability);
-	json_set_f64(eff, "rel", effect->rel);
-	json_set_f64(eff, "lo", effect->lo);
-	json_set_f64(eff, "hi", effect->hi);
-	json_set_f64(eff, "level", effect->level);
-	(void)json_object_set_new(o, "effect", eff);
-	if (step->merge)
-		(void)json_array_append_new(suspicious, json_string("merge"));
-	(void)json_object_set_new(o, "suspicious", suspicious);
-	(void)snprintf(text, sizeof(text), "first bad commit %.12s", culprit);
-	json_set_str(o, "text", text);
 	return o;
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How a bisection ends, and what is measured again before it does. */
+#pragma once
+
+#include "bot/jobs/bisection_run.h"
+
+/**
+ * bisection_answer() - @step is an answer (done, none, set, ends-broken): order what is still to be
+ * measured to be sure of it, or store it and draw the consequences for the regression.
+ *
+ * The result's keys beside text, as far as they are known: culprit, parent, p, effect {rel, lo, hi,
+ * level}, suspicious; parents [{commit, rel, lo, hi}] and interaction of a merge; second {commit, p,
+ * rel} where two commits brought a step each; set [{commit, p}] and set_p where no single one can
+ * be named; reverted {commit, p, rel, by, by_p} for a step that was taken back inside of the range;
+ * ends {rel, lo, hi, level} where the ends do not differ.
+ */
+int bisection_answer(struct bisection_run *b, const struct bisect_step *step, struct err *e);
+
+/** bisection_answer_failed() - it ends in @state for the reason @text. */
+int bisection_answer_failed(struct bisection_run *b, const char *state, const char *text,
+			    struct err *e);
