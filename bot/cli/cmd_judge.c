@@ -5,6 +5,7 @@
 #include "bot/base/json.h"
 #include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
+#include "bot/base/visible.h"
 #include "bot/cli/cli.h"
 #include "bot/detect/verdict_json.h"
 
@@ -43,9 +44,33 @@ static void input_done(struct input *in)
 	vec_done(&in->history);
 }
 
-/* Missing files and conflicts have codes of their own elsewhere; a script wants just "fatal". */
-static int fatal(const struct cli *cli, const struct err *e)
+/* Names and units are from outside: on one line, and without what steers a terminal. */
+static char *visible_line(const char *text)
 {
+	struct strbuf b = STRBUF_INIT;
+
+	visible_add(&b, text, strlen(text));
+	for (size_t i = 0; i < b.len; i++) {
+		if (b.s[i] == '\n' || b.s[i] == '\t')
+			b.s[i] = ' ';
+	}
+	return strbuf_take(&b);
+}
+
+static void put_line(const char *before, const char *text, const char *after)
+{
+	_cleanup_(freep) char *line = visible_line(text);
+
+	(void)printf("%s%s%s", before, line, after);
+}
+
+/* Missing files and conflicts have codes of their own elsewhere; a script wants just "fatal". */
+static int fatal(const struct cli *cli, struct err *e)
+{
+	_cleanup_(freep) char *line = visible_line(e->msg);
+
+	if (!cli->json)
+		(void)snprintf(e->msg, sizeof(e->msg), "%s", line);
 	(void)cli_fail(cli, e);
 	return EXIT_FATAL;
 }
@@ -155,8 +180,11 @@ static const char *or_empty(const char *s)
 
 static void print_notes(const struct cli *cli, const char *path, const struct runs *r, size_t from)
 {
-	for (size_t i = from; i < r->notes.len; i++)
-		cli_note(cli, "%s: %s", path, r->notes.items[i]);
+	for (size_t i = from; i < r->notes.len; i++) {
+		_cleanup_(freep) char *line = visible_line(r->notes.items[i]);
+
+		cli_note(cli, "%s: %s", path, line);
+	}
 }
 
 static int read_runs(const struct cli *cli, const char *path, struct runs *r, struct err *e)
@@ -249,8 +277,12 @@ static int read_all(const struct cli *cli, char **files, int n, const struct req
 		return e->code;
 	a = or_empty(in->base.machine);
 	b = or_empty(in->head.machine);
-	if (a[0] && b[0] && strcmp(a, b) != 0)
-		cli_note(cli, "base was measured on '%s', head on '%s'", a, b);
+	if (a[0] && b[0] && strcmp(a, b) != 0) {
+		_cleanup_(freep) char *x = visible_line(a);
+		_cleanup_(freep) char *y = visible_line(b);
+
+		cli_note(cli, "base was measured on '%s', head on '%s'", x, y);
+	}
 	return 0;
 }
 
@@ -263,7 +295,7 @@ static void print_findings(const struct judged *j)
 {
 	vec_foreach (f, &j->findings.items) {
 		vec_foreach (t, &f->text)
-			(void)printf("%s%s\n", t == f->text.items ? "" : "  ", *t);
+			put_line(t == f->text.items ? "" : "  ", *t, "\n");
 	}
 	if (j->findings.more)
 		(void)printf("and %zu more findings\n", j->findings.more);
@@ -304,11 +336,13 @@ static void print_metric(const struct judged *j, size_t i)
 	const struct detect_result *r = &m->result;
 	char buf[160];
 
-	(void)printf("%-15s %s: ", detect_verdict_name(r->verdict), m->name);
+	(void)printf("%-15s ", detect_verdict_name(r->verdict));
+	put_line("", m->name, ": ");
 	print_change(m);
-	if (isfinite(r->base.center) && isfinite(r->head.center))
-		(void)printf("  %.6g -> %.6g%s%s", r->base.center, r->head.center,
-			     m->unit[0] ? " " : "", m->unit);
+	if (isfinite(r->base.center) && isfinite(r->head.center)) {
+		(void)printf("  %.6g -> %.6g", r->base.center, r->head.center);
+		put_line(m->unit[0] ? " " : "", m->unit, "");
+	}
 	(void)printf("  n=%d+%d", r->base.units, r->head.units);
 	if (isfinite(r->p))
 		(void)printf(" p=%.2g q=%.2g", r->p, r->q);
@@ -335,7 +369,7 @@ static void print_group(const struct judged *j, int group)
 	(void)printf("                one fact with:");
 	vec_foreach (m, &j->metrics) {
 		if (m->group == group)
-			(void)printf(" %s", m->name);
+			put_line(" ", m->name, "");
 	}
 	(void)printf("\n");
 }

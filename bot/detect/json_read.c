@@ -2,6 +2,7 @@
 #include "bot/detect/json_read.h"
 
 #include "bot/base/err.h"
+#include "bot/base/utf8.h"
 
 #include <float.h>
 #include <math.h>
@@ -163,26 +164,6 @@ static int take_escape(struct json_in *in)
 	return 0;
 }
 
-/* Bytes of the UTF-8 sequence at in->p, which starts with 0x80 or more; 0 if it is none. */
-static size_t utf8_length(const struct json_in *in)
-{
-	const unsigned char *s = (const unsigned char *)in->p;
-	size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-	unsigned c = s[0] & (0x7fU >> n);
-	static const unsigned least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-
-	if (s[0] < 0xc2 || s[0] > 0xf4 || (size_t)(in->end - in->p) < n)
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return 0;
-	return n;
-}
-
 /* Has one of eight bytes its top bit set, or is it below 0x20, a quote or a backslash? */
 static bool any_special(uint64_t w)
 {
@@ -213,7 +194,7 @@ static int take_plain(struct json_in *in)
 		if (c < 0x20)
 			return json_in_fail(in, "control character in a string");
 		if (c >= 0x80)
-			n = utf8_length(in);
+			n = utf8_length(in->p, (size_t)(in->end - in->p));
 		if (!n)
 			return json_in_fail(in, "not UTF-8");
 		in->p += n;

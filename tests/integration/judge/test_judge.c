@@ -623,6 +623,35 @@ static void bad_files_are_fatal_and_named(void **state)
 	says("no metric to compare");
 }
 
+static void names_do_not_steer_the_terminal(void **state)
+{
+	static const char *const kernels[] = { "k1", "k2" };
+
+	(void)state;
+	for (int side = 0; side < 2; side++) {
+		struct strbuf b = STRBUF_INIT;
+
+		strbuf_addf(
+			&b,
+			"{\"format\":\"kperfbot-runs/1\",\"kernel\":\"%s\",\"\\u001bkey\":1,"
+			"\"metrics\":{\"a.\\u001b[31m\\n\\u202ex\":{\"unit\":\"\\u0007\",\"better\":"
+			"\"lower\"}},\"runs\":[",
+			kernels[side]);
+		for (int i = 0; i < 8; i++)
+			strbuf_addf(&b, "%s{\"values\":{\"a.\\u001b[31m\\n\\u202ex\":%d}}",
+				    i ? "," : "", 100 + i * 5 % 8 + 20 * side);
+		strbuf_addstr(&b, "]}");
+		put(side ? "b" : "a", strbuf_str(&b));
+		strbuf_done(&b);
+	}
+	assert_int_equal(judge("a b 2>&1"), 1);
+	says("a.[U+001B][31m [U+202E]x rose 19.");
+	says("regression      a.[U+001B][31m [U+202E]x: +19.");
+	says("unknown key '[U+001B]key' ignored");
+	assert_null(strchr(strbuf_str(&out), '\x1b'));
+	assert_null(strchr(strbuf_str(&out), '\a'));
+}
+
 static void wrong_usage_exits_with_129(void **state)
 {
 	(void)state;
@@ -682,6 +711,7 @@ int main(void)
 		cmocka_unit_test(rows_may_come_out_of_order),
 		cmocka_unit_test(options_do_what_they_say),
 		cmocka_unit_test(bad_files_are_fatal_and_named),
+		cmocka_unit_test(names_do_not_steer_the_terminal),
 		cmocka_unit_test(wrong_usage_exits_with_129),
 	};
 
