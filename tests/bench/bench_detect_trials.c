@@ -3,6 +3,8 @@
 #include "tests/bench/bench_detect.h"
 
 #include "bot/base/cleanup.h"
+#include "bot/detect/stats.h"
+#include "tests/anchors.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -16,6 +18,13 @@ enum {
 };
 
 static const int sizes[SIZES] = { 3, 5, 10 };
+
+enum {
+	ANCHORS = 3
+};
+
+static const char *const anchor_names[ANCHORS] = { "kernel test robot's rule, > 1 %",
+						   "Welch, p<=.01", "Mann-Whitney, p<=.01" };
 
 struct trial {
 	size_t size; /* index of n in sizes */
@@ -99,6 +108,24 @@ static bool changed(struct trial *t, const struct detect_profile *p, double trut
 	return r.p <= alpha;
 }
 
+/* What others say of the same pair: 0 the rule of the kernel test robot, 1 Welch, 2 ranks. */
+static bool anchor_changed(const struct trial *t, double truth, double alpha, int which)
+{
+	double a[UNITS_MAX], b[UNITS_MAX];
+	struct stats_test w;
+
+	for (size_t i = 0; i < t->na; i++)
+		a[i] = t->a[i].value;
+	for (size_t i = 0; i < t->nb; i++)
+		b[i] = t->b[i].value * (1 + truth / 100) / (1 + t->truth / 100);
+	if (which == 0)
+		return anchor_lkp(a, t->na, b, t->nb, 1.01);
+	if (which == 2)
+		return stats_mwu(a, t->na, b, t->nb, NULL) <= alpha;
+	stats_welch(a, t->na, b, t->nb, &w);
+	return w.p <= alpha;
+}
+
 static void count(struct tally *y, size_t size, bool hit)
 {
 	y->n[size]++;
@@ -122,6 +149,7 @@ int bench_trials(const char *path)
 	static const double power[] = { 30, 49, 64 }, few[] = { 1.3, 1.3, 1.3 },
 			    none[SIZES] = { 0 };
 	struct tally same = { 0 }, zero = { 0 }, small = { 0 }, large = { 0 };
+	struct tally other_same[ANCHORS] = { 0 }, other_small[ANCHORS] = { 0 };
 	struct tally wide_same = { 0 }, wide_zero = { 0 }, wide_small = { 0 }, wide_large = { 0 };
 	_cleanup_(freep) char *line = NULL;
 	char command[4200];
@@ -149,6 +177,12 @@ int bench_trials(const char *path)
 			count(&small, t.size, changed(&t, &p, 3.8, .01));
 		if (t.truth == 10)
 			count(&large, t.size, changed(&t, &p, 10, .001));
+		for (int k = 0; k < ANCHORS; k++) {
+			if (t.truth == 0 && t.same_build)
+				count(&other_same[k], t.size, anchor_changed(&t, 0, .01, k));
+			if (t.truth == 3.8)
+				count(&other_small[k], t.size, anchor_changed(&t, 3.8, .01, k));
+		}
 		hit = changed(&t, &p, 0, .01);
 		count(t.same_build ? &wide_same : &wide_zero, t.size, hit);
 		count(&wide_small, t.size, changed(&t, &p, 3.8, .01));
@@ -161,6 +195,11 @@ int bench_trials(const char *path)
 	show("all, truth 0 %, p<=.01", &zero, BENCH_SHOW, none);
 	show("truth 3.8 %, p<=.01", &small, BENCH_AT_LEAST, power);
 	show("truth 10 %, p<=.001", &large, BENCH_SHOW, none);
+	for (int k = 0; k < ANCHORS; k++) {
+		printf("Beside it: %s\n", anchor_names[k]);
+		show("same build, truth 0 %", &other_same[k], BENCH_SHOW, none);
+		show("truth 3.8 %", &other_small[k], BENCH_SHOW, none);
+	}
 	printf("The same pairs all used for each, slowdown taken out or put in\n");
 	show("same build, 0 %, p<=.01", &wide_same, BENCH_SHOW, none);
 	show("next commit, 0 %, p<=.01", &wide_zero, BENCH_SHOW, none);
