@@ -132,8 +132,17 @@ static int ask_if_needed(struct job_ctx *c, const struct regression *reg, const 
 static int store_end(struct db *db, void *arg, struct err *e)
 {
 	const struct ask *a = arg;
-	int r = regression_state(db, a->reg->id, "confirmed", "layout", "kperfbot", a->why, e);
+	char freed[9] = "";
+	int r;
 
+	/* A bisection that finds the same commit must see the state before or after this. */
+	r = regression_lock(db, a->reg->culprit, e);
+	if (r == 0)
+		r = regression_state(db, a->reg->id, "confirmed", "layout", "kperfbot", a->why, e);
+	if (r == 0)
+		r = regression_free_dups(db, a->reg->id, freed, e);
+	if (r == 0 && freed[0])
+		r = work_enqueue_name(db, "report", "regression", freed, e);
 	if (r == 0)
 		log_info("layout effect, not a regression of this commit",
 			 lf_str("REGRESSION_ID", a->reg->id), lf_str("COMMIT", a->reg->culprit));

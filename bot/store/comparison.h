@@ -142,6 +142,13 @@ int regression_same(struct db *db, const struct regression *r, const char *culpr
 		    struct err *e);
 int regression_dup(struct db *db, const char *id, const char *of, struct err *e);
 
+/**
+ * regression_free_dups() - @id turned out to be an effect of code layout: what other tests showed of
+ * the same commit, and was taken for the same, has to be looked at by itself.
+ * @ret: the one that is confirmed again and waits for its report, or "".
+ */
+int regression_free_dups(struct db *db, const char *id, char ret[9], struct err *e);
+
 /** struct bisection - a row; bisection_done() frees it. @regression: "" when a person asked. */
 struct bisection {
 	char id[9];

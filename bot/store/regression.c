@@ -113,3 +113,16 @@ int regression_dup(struct db *db, const char *id, const char *of, struct err *e)
 {
 	return db_run(db, SQL_REGRESSION_DUP, NULL, e, "ss", id, of);
 }
+
+int regression_free_dups(struct db *db, const char *id, char ret[9], struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r;
+
+	r = db_run(db, SQL_REGRESSION_FREE_DUPS, &rows, e, "s", id);
+	if (r < 0)
+		return r;
+	(void)snprintf(ret, 9, "%s", rows.n ? db_str(&rows, 0, 0) : "");
+	db_rows_done(&rows);
+	return 0;
+}
