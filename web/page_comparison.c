@@ -238,9 +238,9 @@ static void look_row(struct html *h, const json_t *l, size_t n, const json_t *j,
 	double sees = json_f64(l, "detectable", NAN);
 
 	html_open(h, "tr");
-	html_elf(h, "td", "num", "%zu", n);
-	html_elf(h, "td", "num", "%lld", (long long)at);
-	td_num(h);
+	html_elf(h, "td", NULL, "%zu", n);
+	html_elf(h, "td", NULL, "%lld", (long long)at);
+	td(h);
 	if (isfinite(sees))
 		html_textf(h, "%.2g%%", 100 * sees);
 	else
@@ -283,7 +283,7 @@ static void plan(struct html *h, const json_t *j)
 	}
 	html_text(h, isfinite(sd) ? ". It ends at the first look that is sure." : "");
 	html_close(h);
-	table_begin(h, "Looks", ">Look|>Boots a side|>Sees|State");
+	table_begin(h, "Looks", "Look|Boots a side|Sees|State");
 	json_array_foreach (looks, i, l) {
 		look_row(h, l, i + 1, j, before);
 		before = json_i64(l, "boots", 0);

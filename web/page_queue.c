@@ -3,6 +3,7 @@
 #include "bot/store/page_read.h"
 #include "web/parts.h"
 #include "web/request.h"
+#include "web/verdict.h"
 
 #include <string.h>
 
@@ -34,6 +35,20 @@ static void payload(struct html *h, const json_t *p)
 	}
 }
 
+/* Which look it is for, and what that can see. */
+static void for_comparison(struct html *h, const json_t *k)
+{
+	if (!k)
+		return;
+	html_open(h, "br");
+	html_open(h, "a");
+	html_attrf(h, "href", "/comparisons/%lld", (long long)json_i64(k, "id", 0));
+	html_textf(h, "comparison %lld", (long long)json_i64(k, "id", 0));
+	html_close(h);
+	html_text(h, " ");
+	verdict_look(h, k);
+}
+
 static void work_row(struct html *h, const json_t *w)
 {
 	const char *state = json_str(w, "state", "");
@@ -44,6 +59,7 @@ static void work_row(struct html *h, const json_t *w)
 	td_state(h, json_is_true(json_object_get(w, "waiting")) ? "waiting" : state);
 	html_div(h, "td", "wide");
 	payload(h, json_object_get(w, "payload"));
+	for_comparison(h, json_object_get(w, "comparison"));
 	html_close(h);
 	html_elf(h, "td", "num", "%lld", (long long)json_i64(w, "attempts", 0));
 	html_elf(h, "td", "num", "%lld", (long long)json_i64(w, "crashes", 0));

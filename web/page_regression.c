@@ -7,6 +7,10 @@
 #include <math.h>
 #include <string.h>
 
+enum {
+	RUNS_MAX = 100 /* in the table */
+};
+
 int load_regression(struct request *q, json_t **ret, struct err *e)
 {
 	json_t *mails = NULL;
@@ -102,6 +106,16 @@ static void facts(struct html *h, const json_t *j)
 	html_textf(h, " (job %s) on machines %s", json_str(j, "job", ""),
 		   json_str(j, "machine", ""));
 	html_close(h);
+	if (json_str(j, "series", NULL)) {
+		fact(h, "History");
+		html_text(h, "series ");
+		html_open(h, "a");
+		html_attr(h, "class", "id");
+		html_href(h, "/series/", json_str(j, "series", ""), NULL);
+		html_text(h, json_str(j, "series", ""));
+		html_close(h);
+		html_close(h);
+	}
 	end_of_range(h, "Base", json_object_get(j, "base"));
 	end_of_range(h, "Head", json_object_get(j, "head"));
 	if (culprit) {
@@ -119,7 +133,9 @@ static void facts(struct html *h, const json_t *j)
 	html_close(h);
 }
 
-static void side_row(struct html *h, const char *name, const json_t *commit, const json_t *s)
+/* @modes: where the runs gather, if at several values: their mean says nothing. */
+static void side_row(struct html *h, const char *name, const json_t *commit, const json_t *s,
+		     const json_t *modes)
 {
 	int64_t build = json_i64(s, "build", 0);
 	double mean = json_f64(s, "mean", NAN), sd = json_f64(s, "sd", NAN);
@@ -130,7 +146,10 @@ static void side_row(struct html *h, const char *name, const json_t *commit, con
 	html_elf(h, "td", "num", "%d", (int)json_i64(s, "n", 0));
 	html_elf(h, "td", "num", "%d", (int)json_i64(s, "boots", 0));
 	td_num(h);
-	part_value(h, mean);
+	if (json_array_size(modes) > 1)
+		html_textf(h, "%zu modes", json_array_size(modes));
+	else
+		part_value(h, mean);
 	html_close(h);
 	td_num(h);
 	if (isfinite(sd) && mean != 0)
@@ -154,9 +173,15 @@ static void run_rows(struct html *h, const json_t *j)
 	size_t i;
 
 	html_open(h, "details");
-	html_elf(h, "summary", NULL, "All runs as a table: %zu", json_array_size(runs));
+	html_elf(h, "summary", NULL,
+		 json_array_size(runs) > RUNS_MAX
+			 ? "The last of %zu runs as a table; the JSON form has all"
+			 : "All runs as a table: %zu",
+		 json_array_size(runs));
 	table_begin(h, "Runs", "Commit|>Boot|>Run|>Value|Machine|Measured|Output");
 	json_array_foreach (runs, i, r) {
+		if (i + RUNS_MAX < json_array_size(runs))
+			continue;
 		html_open(h, "tr");
 		td_commit(h, json_str(r, "commit", NULL), NULL);
 		html_elf(h, "td", "num", "%lld", (long long)json_i64(r, "boot", 0));
@@ -183,6 +208,8 @@ static void runs(struct html *h, const json_t *j)
 	const json_t *effect = json_object_get(j, "effect"), *metric = json_object_get(j, "metric");
 	const json_t *parent = json_object_get(j, "parent"),
 		     *culprit = json_object_get(j, "culprit");
+	const json_t *m =
+		verdict_metric(json_object_get(j, "metrics"), json_str(metric, "name", ""));
 
 	part_h2(h, "runs", "Runs");
 	html_div(h, "p", "dim");
@@ -194,16 +221,17 @@ static void runs(struct html *h, const json_t *j)
 	html_text(h, ".");
 	html_close(h);
 	plot_runs(h, j);
-	verdict_modes(h,
-		      verdict_metric(json_object_get(j, "metrics"), json_str(metric, "name", "")));
+	verdict_modes(h, m);
 	table_begin(h, "Measured sides",
 		    "Side|Commit|>Runs|>Boots|>Mean|>Standard deviation|Kernel");
-	side_row(h, "base", json_object_get(j, "base"), json_object_get(effect, "base"));
-	side_row(h, "head", json_object_get(j, "head"), json_object_get(effect, "head"));
+	side_row(h, "base", json_object_get(j, "base"), json_object_get(effect, "base"),
+		 json_object_get(json_object_get(m, "base"), "modes"));
+	side_row(h, "head", json_object_get(j, "head"), json_object_get(effect, "head"),
+		 json_object_get(json_object_get(m, "head"), "modes"));
 	if (parent)
-		side_row(h, "parent", parent, json_object_get(parent, "stats"));
+		side_row(h, "parent", parent, json_object_get(parent, "stats"), NULL);
 	if (culprit)
-		side_row(h, "first bad commit", culprit, json_object_get(culprit, "stats"));
+		side_row(h, "first bad commit", culprit, json_object_get(culprit, "stats"), NULL);
 	table_end(h);
 	run_rows(h, j);
 }

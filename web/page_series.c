@@ -13,7 +13,8 @@
 
 enum {
 	COMMITS_MAX = 300,
-	VALUES_MAX = 100
+	VALUES_MAX = 100,
+	CHANGES_MAX = 30
 };
 
 /* "2030-11-06", a day that there is. */
@@ -177,6 +178,8 @@ static void change_rows(struct html *h, const json_t *list)
 		h, "Change points",
 		"First commit of the new level|Last of the old one|>Change|>p|State|Why|See|Seen");
 	json_array_foreach (list, i, c) {
+		if (i == CHANGES_MAX)
+			break;
 		html_open(h, "tr");
 		html_div(h, "td", "wide");
 		part_commit(h, json_str(c, "first", NULL), json_str(c, "title", ""));
@@ -199,6 +202,9 @@ static void change_rows(struct html *h, const json_t *list)
 		html_close(h);
 	}
 	table_end(h);
+	if (json_array_size(list) > CHANGES_MAX)
+		html_elf(h, "p", "dim", "%zu older ones are in the JSON form of this page.",
+			 json_array_size(list) - CHANGES_MAX);
 }
 
 static void value_row(struct html *h, const json_t *p)

@@ -96,7 +96,10 @@ static void comparisons(struct html *h, const json_t *list)
 			html_close(h);
 		}
 		html_close(h);
-		td_time(h, json_str(k, "finished", NULL));
+		td(h);
+		if (json_str(k, "finished", NULL))
+			part_date(h, json_str(k, "finished", NULL));
+		html_close(h);
 		html_close(h);
 	}
 	table_end(h);

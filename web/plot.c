@@ -2,6 +2,7 @@
 #include "web/html.h"
 #include "web/parts.h"
 #include "web/plot_svg.h"
+#include "web/verdict.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,12 +16,20 @@
 #define SIDES  4
 #define TICKS  5
 
-/* @style: 0 the good side, 1 the bad one, 2 the commit to blame. */
+enum {
+	POINTS_MAX = 150 /* of a side */
+};
+
+/*
+ * @style: 0 the good side, 1 the bad one, 2 the commit to blame. @modes: where its runs gather, if at
+ * several values.
+ */
 struct side {
 	const char *name, *hash;
 	size_t style;
 	size_t n;
 	double sum, sum2;
+	const json_t *modes;
 };
 
 struct scale {
@@ -80,8 +89,12 @@ static size_t read_sides(const json_t *j, struct side *sides, struct scale *s)
 	const json_t *culprit = json_object_get(j, "culprit");
 	const char *c = json_str(culprit, "commit", NULL);
 	const char *parent = json_str(json_object_get(j, "parent"), "commit", NULL);
+	const json_t *m = verdict_metric(json_object_get(j, "metrics"),
+					 json_str(json_object_get(j, "metric"), "name", ""));
 	size_t i, n = 2;
 
+	sides[0].modes = json_object_get(json_object_get(m, "base"), "modes");
+	sides[1].modes = json_object_get(json_object_get(m, "head"), "modes");
 	sides[0].name = "base";
 	sides[0].hash = json_str(json_object_get(j, "base"), "commit", "");
 	sides[1].name = "head";
@@ -125,32 +138,61 @@ static void describe(struct html *h, const json_t *j, const struct side *sides, 
 	html_open(h, "desc");
 	html_attr(h, "id", "plot-desc");
 	for (size_t i = 0; i < n; i++)
-		html_textf(h, "%s %.12s: %zu runs, mean %s. ", sides[i].name, sides[i].hash,
-			   sides[i].n, value_text(sides[i].sum / (double)sides[i].n, buf));
+		if (json_array_size(sides[i].modes) > 1)
+			html_textf(h, "%s %.12s: %zu runs, %zu modes. ", sides[i].name,
+				   sides[i].hash, sides[i].n, json_array_size(sides[i].modes));
+		else
+			html_textf(h, "%s %.12s: %zu runs, mean %s. ", sides[i].name, sides[i].hash,
+				   sides[i].n, value_text(sides[i].sum / (double)sides[i].n, buf));
 	html_close(h);
 }
 
-static void draw_side(struct html *h, const struct scale *s, const struct side *side, double x,
+static const char *mean_class(size_t k)
+{
+	return k == 0 ? "mean s0" : k == 1 ? "mean s1" : "mean s2";
+}
+
+static void draw_mean(struct html *h, const struct scale *s, const struct side *side, double x,
 		      double w, size_t k)
 {
 	double mean = side->sum / (double)side->n;
 	double var = (side->sum2 - side->sum * mean) / fmax(1, (double)side->n - 1);
 	double sd = sqrt(fmax(0, var));
+
+	html_open(h, "rect");
+	html_attrf(h, "x", "%.1f", x + 4);
+	html_attrf(h, "width", "%.1f", w - 8);
+	html_attrf(h, "y", "%.1f", y_of(s, mean + sd));
+	html_attrf(h, "height", "%.1f", y_of(s, mean - sd) - y_of(s, mean + sd));
+	html_attrf(h, "class", "band s%zu", k);
+	html_close(h);
+	svg_line(h, x + 4, y_of(s, mean), x + w - 4, y_of(s, mean), mean_class(k));
+}
+
+/* A mean between two groups is where no run is. */
+static void draw_modes(struct html *h, const struct scale *s, const struct side *side, double x,
+		       double w, size_t k)
+{
+	const json_t *m;
+	size_t i;
+
+	json_array_foreach (side->modes, i, m) {
+		double v = json_f64(m, "center", NAN);
+
+		if (v >= s->min && v <= s->max)
+			svg_line(h, x + 4, y_of(s, v), x + w - 4, y_of(s, v), mean_class(k));
+	}
+}
+
+static void draw_side(struct html *h, const struct scale *s, const struct side *side, double x,
+		      double w, size_t k)
+{
 	char buf[64];
 
-	if (side->n) {
-		html_open(h, "rect");
-		html_attrf(h, "x", "%.1f", x + 4);
-		html_attrf(h, "width", "%.1f", w - 8);
-		html_attrf(h, "y", "%.1f", y_of(s, mean + sd));
-		html_attrf(h, "height", "%.1f", y_of(s, mean - sd) - y_of(s, mean + sd));
-		html_attrf(h, "class", "band s%zu", k);
-		html_close(h);
-		svg_line(h, x + 4, y_of(s, mean), x + w - 4, y_of(s, mean),
-			 k == 0	  ? "mean s0"
-			 : k == 1 ? "mean s1"
-				  : "mean s2");
-	}
+	if (json_array_size(side->modes) > 1)
+		draw_modes(h, s, side, x, w, k);
+	else if (side->n)
+		draw_mean(h, s, side, x, w, k);
 	(void)snprintf(buf, sizeof(buf), "%s %.12s", side->name, side->hash);
 	svg_text(h, x + w / 2, HEIGHT - BOTTOM + 20, "middle", "label", buf);
 	(void)snprintf(buf, sizeof(buf), "%zu runs", side->n);
@@ -177,7 +219,10 @@ static void draw_points(struct html *h, const json_t *j, const struct side *side
 		if (k == n || !isfinite(v))
 			continue;
 		x = LEFT + w * (double)k + 16 +
-		    (w - 32) * ((double)seen[k]++ + 0.5) / (double)total[k];
+		    (w - 32) * ((double)seen[k] + 0.5) / (double)total[k];
+		/* Of very many runs every so manieth is drawn: the page has to stay small. */
+		if (seen[k]++ % (1 + total[k] / POINTS_MAX) != 0)
+			continue;
 		draw_point(h, sides[k].style, x, y_of(s, v),
 			   json_object_get(r, "excluded") ? " out" : "");
 	}

@@ -20,13 +20,14 @@ enum {
 	TICKS = 5,
 	DAYS = 5,
 	LABEL_ROWS = 4,
-	BOOTS_MAX = 10
+	BOOTS_MAX = 1500, /* of all commits */
+	BOOTS_OF_ONE = 10
 };
 
-/* @top: below the labels of change points. */
+/* @top: below the labels of change points. @boots_max: dots of one commit that are drawn. */
 struct frame {
 	const json_t *points, *levels, *changes;
-	size_t n, measured;
+	size_t n, measured, boots_max;
 	double min, max, top;
 };
 
@@ -71,13 +72,14 @@ static bool frame_init(struct frame *f, const json_t *j)
 			     .max = -INFINITY,
 			     .top = 20 };
 	f->n = json_array_size(f->points);
+	f->boots_max = f->n * BOOTS_OF_ONE > BOOTS_MAX ? BOOTS_MAX / f->n : BOOTS_OF_ONE;
 	json_array_foreach (f->points, i, p) {
 		double v = json_f64(p, "median", NAN);
 
 		stretch(f, v);
 		f->measured += isfinite(v);
 		json_array_foreach (json_object_get(p, "boots"), k, b)
-			if (k < BOOTS_MAX)
+			if (k < f->boots_max)
 				stretch(f, json_f64(b, "value", NAN));
 	}
 	if (!f->measured)
@@ -199,7 +201,7 @@ static void draw_boots(struct html *h, const struct frame *f)
 		double v = json_f64(p, "median", NAN), x = x_of(f, (double)i);
 
 		json_array_foreach (json_object_get(p, "boots"), k, b)
-			if (k < BOOTS_MAX && json_is_number(json_object_get(b, "value")))
+			if (k < f->boots_max && json_is_number(json_object_get(b, "value")))
 				strbuf_addf(&boots, "M%.1f %.1fh0", x,
 					    y_of(f, json_f64(b, "value", 0)));
 		if (isfinite(v))

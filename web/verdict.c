@@ -9,8 +9,8 @@
 
 enum {
 	SENTENCES_MAX = 40,
-	CHANGED_MAX = 120,
-	REST_MAX = 200
+	CHANGED_MAX = 80,
+	REST_MAX = 120
 };
 
 const json_t *verdict_metric(const json_t *metrics, const char *name)
@@ -75,6 +75,16 @@ static const char *check_text(const char *name)
 	return name;
 }
 
+static void td_p(struct html *h, const json_t *o)
+{
+	double p = json_f64(o, "p", NAN);
+
+	if (isfinite(p))
+		html_elf(h, "td", "num", "%.2g", p);
+	else
+		html_el(h, "td", "num", "\xe2\x80\x93");
+}
+
 static void check_row(struct html *h, const json_t *c)
 {
 	const json_t *ok = json_object_get(c, "ok");
@@ -83,19 +93,22 @@ static void check_row(struct html *h, const json_t *c)
 	html_open(h, "tr");
 	html_div(h, "td", "wide");
 	html_short(h, check_text(json_str(c, "name", "")), 120);
+	if (json_str(c, "text", NULL)) {
+		html_open(h, "br");
+		html_div(h, "span", "dim small");
+		html_short(h, json_str(c, "text", ""), 200);
+		html_close(h);
+	}
 	html_close(h);
 	td_num(h);
 	part_change(h, c);
 	html_close(h);
-	html_elf(h, "td", "num", "%.2g", json_f64(c, "p", NAN));
+	td_p(h, c);
 	td(h);
 	if (ok)
 		part_state(h, json_is_true(ok) ? "ok" : measured ? "not ok" : "not measured");
 	else
 		part_state(h, "running");
-	html_close(h);
-	html_div(h, "td", "wide");
-	html_short(h, json_str(c, "text", ""), 200);
 	html_close(h);
 	html_close(h);
 }
@@ -108,7 +121,7 @@ void verdict_checks(struct html *h, const json_t *checks)
 	if (json_array_size(checks) == 0)
 		return;
 	part_h2(h, "checks", "Checks");
-	table_begin(h, "Checks", "What|>Change|>p|Verdict|Note");
+	table_begin(h, "Checks", "What|>Change|>p|Verdict");
 	json_array_foreach (checks, i, c)
 		check_row(h, c);
 	table_end(h);
@@ -178,7 +191,7 @@ static void metric_row(struct html *h, const json_t *m)
 	if (isfinite(per_work))
 		part_percent(h, per_work);
 	html_close(h);
-	html_elf(h, "td", "num", "%.2g", json_f64(m, "p", NAN));
+	td_p(h, m);
 	td_side(h, json_object_get(m, "base"));
 	td_side(h, json_object_get(m, "head"));
 	html_close(h);

@@ -24,6 +24,8 @@ SELECT json_strip_nulls(json_build_object(
 	'id', r.id, 'state', r.state, 'class', r.class, 'direction', 'worse', 'tree', r.tree,
 	'branch', r.branch, 'machine', j.group_name, 'job', j.name, 'suite', j.suite,
 	'params', jsonb_build_object('test', j.test) || j.params,
+	'series', (SELECT min(s.id) FROM series s WHERE s.tree = r.tree AND s.branch = r.branch AND s.job = r.job
+		AND s.metric = r.metric AND s.machine = coalesce(k.machine, s.machine)),
 	'bisect', b.id, 'dup_of', r.dup_of,
 	'metric', COALESCE((SELECT json_build_object('name', m.name, 'unit', m.unit, 'better', m.better,
 		'kind', m.kind, 'about', m.about) FROM metric m WHERE m.name = r.metric),

@@ -85,8 +85,10 @@ static const char *const things =
 	"{\"name\":\"ctx\",\"verdict\":\"same\",\"rel\":0.001,\"lo\":-0.002,\"hi\":0.003}]}', "
 	"'{\"commits\":31,\"boot_sd\":0.011,\"looks\":[{\"boots\":3,\"detectable\":0.045},{\"boots\":4,\"detectable\":"
 	"0.031},{\"boots\":8,\"detectable\":0.021}]}', 'q1', now());\n"
-	"INSERT INTO comparison (tree, branch, base, head, job, look) VALUES "
-	"('linus', 'evil', '" H_BASE "', '" H_EVIL "', 1, 1);\n"
+	"INSERT INTO comparison (tree, branch, base, head, job, look, plan) VALUES "
+	"('linus', 'evil', '" H_BASE "', '" H_EVIL
+	"', 1, 4, '{\"looks\":[{\"boots\":3,\"detectable\":"
+	"0.045},{\"boots\":5,\"detectable\":0.021}]}');\n"
 	"INSERT INTO comparison (tree, branch, base, head, job, look, purpose, target, state, verdict, rel, lo, "
 	"hi, p, evidence, detail, finished) VALUES ('linus', 'master', '" H_CULP "', '" H_EVIL
 	"', 1, 5, 'confirm', "
@@ -151,7 +153,7 @@ static const char *const findings =
 	"INSERT INTO outbox_rcpt (outbox, addr, reason, state, sent) VALUES (1, 'jane@example.org', "
 	"'author', 'sent', now());\n"
 	"INSERT INTO work (kind, state, payload, last_error) VALUES ('build', 'ready', '{\"build\":7}', "
-	"NULL), ('boot', 'ready', '{\"note\":\"<script>\"}', NULL), ('bisect', 'quarantined', '{}', "
+	"NULL), ('boot', 'ready', '{\"note\":\"<script>\",\"boot\":\"x\"}', NULL), ('detect', 'leased', '{\"comparison\":2}', NULL), ('bisect', 'quarantined', '{}', "
 	"'three <b>crashes');\n"
 	"INSERT INTO work (kind, state, lease_owner, lease_until) VALUES ('boot', 'leased', 'host:1', "
 	"now() + interval '1 min');\n";

@@ -263,6 +263,37 @@ static void a_comparison_says_what_it_rests_on(void **state)
 	assert_int_equal(x.status, 404);
 }
 
+static void open_comparisons_say_what_they_see(void **state)
+{
+	static const char *const paths[] = { "/", "/queue", "/trees/linus" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		DO_GET(r, paths[i]);
+		if (!strstr(strbuf_str(&r.body), "look 2 of 2, sees 2.1%"))
+			fail_msg("%s: %s", paths[i], strbuf_str(&r.body));
+	}
+}
+
+static void a_regression_says_what_was_seen_beside_it(void **state)
+{
+	static const char *const says[] = {
+		"href=\"/comparisons/1\"", "href=\"/series/s41c9d0e\"",
+		"</span> two modes",	   ">2 modes<",
+		"12 runs, 2 modes.",	   "fell by 6.6% with it &lt;script&gt;",
+		"base against itself",
+	};
+
+	(void)state;
+	DO_GET(r, "/r/r7f3k2qa");
+	for (size_t i = 0; i < ARRAY_SIZE(says); i++)
+		if (!strstr(strbuf_str(&r.body), says[i]))
+			fail_msg("'%s' is missing in\n%s", says[i], strbuf_str(&r.body));
+	DO_GET(t, "/api/v1/r/r7f3k2qa");
+	assert_non_null(strstr(strbuf_str(&t.body), "\"series\":\"s41c9d0e\""));
+	assert_non_null(strstr(strbuf_str(&t.body), "\"checks\":[{"));
+}
+
 static void a_comparison_is_a_table_too(void **state)
 {
 	(void)state;
@@ -300,6 +331,40 @@ static void thousands_of_metrics_fit_a_page(void **state)
 	assert_true(s.body.len < 200000);
 	DO_GET(t, "/comparisons/1.csv");
 	assert_non_null(strstr(strbuf_str(&t.body), "some_long_name_of_a_metric_2999"));
+}
+
+/* Many boots of many commits, and many runs of one. */
+static void long_histories_fit_a_page(void **state)
+{
+	(void)state;
+	pg_exec("INSERT INTO commit SELECT md5(n::text) || '00000000', ARRAY[]::text[], repeat('<title>', 100), 'x', 'x', "
+		"now(), 'x', 'x', now(), 'm' FROM generate_series(1, 700) n;"
+		"INSERT INTO comparison (tree, branch, base, head, job, look, verdict, rel) SELECT 'linus', 'master', "
+		"md5(n::text) || '00000000', md5((n + 1)::text) || '00000000', 1, 3, 'same', 0.001 FROM generate_series(1, 699) n;"
+		"INSERT INTO boot (commit, job, wanted_runs, state, class, machine, started, finished) SELECT "
+		"md5(n::text) || '00000000', 1, 1, 'done', 'ok', 'q1', now(), now() FROM generate_series(1, 700) n, "
+		"generate_series(1, 12);"
+		"INSERT INTO boot (commit, job, comparison, wanted_runs, state, class, machine, started, finished) SELECT "
+		"'" H_BASE
+		"', 1, 1, 1, 'done', 'ok', 'q1', now(), now() FROM generate_series(1, 1000);"
+		"INSERT INTO run (boot, n, class, exit_status, wall_s, at) SELECT id, 1, 'ok', 0, 5, now() FROM boot b "
+		"WHERE NOT EXISTS (SELECT FROM run r WHERE r.boot = b.id);"
+		"INSERT INTO run_values SELECT r.id, 1, ARRAY[45000 + r.id % 97, 1] FROM run r WHERE NOT EXISTS "
+		"(SELECT FROM run_values v WHERE v.run = r.id);"
+		"INSERT INTO change_point (series, first, last, rel, p, state) SELECT 's41c9d0e', md5(n::text) || '00000000', "
+		"md5((n - 1)::text) || '00000000', 0.01, 1e-9, 'drift' FROM generate_series(600, 640) n");
+	DO_GET(r, "/series/s41c9d0e");
+	assert_int_equal(r.status, 200);
+	assert_well_formed("/series/s41c9d0e", strbuf_str(&r.body));
+	if (r.body.len >= 200000)
+		fail_msg("series: %zu bytes", r.body.len);
+	assert_non_null(strstr(strbuf_str(&r.body), "300 measured of 300 here, of 704 in all"));
+	assert_non_null(strstr(strbuf_str(&r.body), ">Older commits<"));
+	DO_GET(s, "/r/r7f3k2qa");
+	assert_int_equal(s.status, 200);
+	assert_well_formed("/r/r7f3k2qa", strbuf_str(&s.body));
+	if (s.body.len >= 200000)
+		fail_msg("regression: %zu bytes", s.body.len);
 }
 
 static void foreign_text_is_shown_not_obeyed(void **state)
@@ -881,6 +946,8 @@ int main(void)
 		cmocka_unit_test(a_series_is_a_table_that_changes_reads),
 		cmocka_unit_test(a_part_of_a_series_is_asked_for_rightly),
 		cmocka_unit_test(a_comparison_says_what_it_rests_on),
+		cmocka_unit_test(open_comparisons_say_what_they_see),
+		cmocka_unit_test(a_regression_says_what_was_seen_beside_it),
 		cmocka_unit_test(a_comparison_is_a_table_too),
 		cmocka_unit_test(foreign_text_is_shown_not_obeyed),
 		cmocka_unit_test(a_regression_has_the_documented_shape),
@@ -902,6 +969,7 @@ int main(void)
 		cmocka_unit_test(the_role_may_not_write_elsewhere),
 		cmocka_unit_test(a_port_in_use_is_one_clear_line),
 		cmocka_unit_test(thousands_of_metrics_fit_a_page),
+		cmocka_unit_test(long_histories_fit_a_page),
 		cmocka_unit_test(a_database_that_is_away_is_said_and_waited_for),
 	};
 
