@@ -256,6 +256,7 @@ static bool follows_lead(const struct maker *k, size_t i, size_t lead)
 
 /* A lead on its way to its finding. */
 struct candidate {
+	bool work;
 	size_t index;
 	enum detect_verdict verdict;
 	int rank;
@@ -265,6 +266,8 @@ static int by_rank(const void *pa, const void *pb)
 {
 	const struct candidate *a = pa, *b = pb;
 
+	if (a->work != b->work)
+		return a->work - b->work;
 	if (a->verdict != b->verdict)
 		return a->verdict < b->verdict ? -1 : 1;
 	if (a->rank != b->rank)
@@ -273,16 +276,14 @@ static int by_rank(const void *pa, const void *pb)
 }
 
 /*
- * Which headline heads the finding: not one that says no more than how much work was done, and the
- * work itself last; of the names of one fact rather the rate of a task than the sum of 104 of them.
+ * Of equal verdicts, which headline heads the finding: not one that says no more than how much work
+ * was done; and of the names of one fact rather the rate of a task than the sum of 104 of them.
  */
 static int rank_of(const struct maker *k, size_t i)
 {
 	const struct findings_metric *m = &k->m[i];
 	size_t work = k->f->work;
 
-	if (i == work)
-		return 3;
 	if (!(work < k->n && same_fact(m, &k->m[work])) && follows_work(k, i))
 		return 2;
 	return findings_has_number(m->name);
@@ -301,18 +302,25 @@ static void finding_add(struct maker *k, size_t lead)
 	}
 }
 
-static bool is_good(const struct findings_metric *m)
+/* Is the one good news and the other bad? */
+static bool oppose(const struct findings_metric *a, const struct findings_metric *b)
 {
-	return (m->rel > 0) == (m->better == DETECT_BETTER_HIGHER);
+	bool good_a = (a->rel > 0) == (a->better == DETECT_BETTER_HIGHER);
+	bool good_b = (b->rel > 0) == (b->better == DETECT_BETTER_HIGHER);
+
+	return a->better != DETECT_BETTER_NONE && b->better != DETECT_BETTER_NONE &&
+	       good_a != good_b;
 }
 
-/* Does headline @i say again what the finding says: the rates of one run in two ways, for example? */
+/*
+ * Does headline @i say no more than the finding: that so much work was done? Two headlines that fell
+ * by about the same are two all the same where nothing tells that they are of one work.
+ */
 static bool joins(const struct maker *k, size_t i, size_t lead)
 {
 	const struct findings_metric *a = &k->m[i], *b = &k->m[lead];
 
-	return findings_same_prefix(a->name, b->name) && a->verdict == b->verdict &&
-	       is_good(a) == is_good(b) && (follows_work(k, i) || follows_lead(k, i, lead));
+	return findings_same_prefix(a->name, b->name) && !oppose(a, b) && follows_work(k, i);
 }
 
 static void add_leads(struct maker *k)
@@ -323,7 +331,7 @@ static void add_leads(struct maker *k)
 	for (size_t i = 0; i < k->n; i++) {
 		if (!is_lead(&k->m[i]) || k->f->role[i] || k->shadow[i])
 			continue;
-		c[n++] = (struct candidate){ i, k->m[i].verdict, rank_of(k, i) };
+		c[n++] = (struct candidate){ i == k->f->work, i, k->m[i].verdict, rank_of(k, i) };
 	}
 	qsort(c, n, sizeof(*c), by_rank);
 	for (size_t i = 0; i < n; i++) {
@@ -337,7 +345,7 @@ static void add_leads(struct maker *k)
 		if (home < k->f->items.len) {
 			k->f->role[at] = FINDINGS_ROLE_FOLLOWS;
 			k->f->of[at] = home;
-			k->f->with_work[at] = follows_work(k, at);
+			k->f->with_work[at] = true;
 		} else if (k->f->items.len < FINDINGS_MAX) {
 			finding_add(k, at);
 		} else {

@@ -125,18 +125,48 @@ static void names_of_one_fact_are_one_and_the_best_name_leads(void **state)
 
 static void the_work_never_heads_what_it_is_the_work_of(void **state)
 {
+	static const enum detect_better ways[] = { DETECT_BETTER_HIGHER, DETECT_BETTER_NONE };
+	struct findings f;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct findings_metric m[] = {
+			headline("ub.workload", ways[i % 2], -.191, -30),
+			headline("ub.score", DETECT_BETTER_HIGHER, -.192, -30),
+		};
+
+		if (i % 2)
+			m[0].verdict = DETECT_CHANGE;
+		if (i > 1)
+			m[1].verdict = DETECT_CANDIDATE;
+		findings_make(m, ARRAY_SIZE(m), &f);
+		assert_int_equal(f.items.len, 1);
+		assert_int_equal(f.items.items[0].lead, 1);
+		assert_int_equal(f.role[0], FINDINGS_ROLE_FOLLOWS);
+		says(&f.items.items[0], 1, "workload fell 19.1 % with it: fewer iterations");
+		findings_done(&f);
+	}
+}
+
+/* More throughput is good and more latency is bad, and neither is the other's echo. */
+static void good_and_bad_news_are_two_findings(void **state)
+{
 	struct findings_metric m[] = {
-		headline("ub.workload", DETECT_BETTER_HIGHER, -.191, -30),
-		headline("ub.score", DETECT_BETTER_HIGHER, -.192, -30),
+		headline("a.rate", DETECT_BETTER_HIGHER, .1, 30),
+		headline("a.latency", DETECT_BETTER_LOWER, .1, 30),
 	};
 	struct findings f;
 
 	(void)state;
 	findings_make(m, ARRAY_SIZE(m), &f);
-	assert_int_equal(f.items.len, 1);
+	assert_int_equal(f.items.len, 2);
 	assert_int_equal(f.items.items[0].lead, 1);
-	assert_int_equal(f.role[0], FINDINGS_ROLE_FOLLOWS);
-	says(&f.items.items[0], 1, "workload fell 19.1 % with it: fewer iterations");
+	findings_done(&f);
+	/* Nor are two stressors that fell alike. */
+	m[0] = headline("a.cpu", DETECT_BETTER_HIGHER, -.050, -30);
+	m[1] = headline("a.vm", DETECT_BETTER_HIGHER, -.051, -30);
+	findings_make(m, ARRAY_SIZE(m), &f);
+	assert_int_equal(f.items.len, 2);
 	findings_done(&f);
 }
 
@@ -350,6 +380,7 @@ int main(void)
 		cmocka_unit_test(time_that_changed_is_not_called_the_same),
 		cmocka_unit_test(names_of_one_fact_are_one_and_the_best_name_leads),
 		cmocka_unit_test(the_work_never_heads_what_it_is_the_work_of),
+		cmocka_unit_test(good_and_bad_news_are_two_findings),
 		cmocka_unit_test(movers_come_by_t_with_what_they_are_per_unit_of_work),
 		cmocka_unit_test(a_clock_ticks_on_and_a_count_per_operation_is_told_with_its_rate),
 		cmocka_unit_test(the_same_work_in_more_time_lowers_what_is_counted_by_the_second),
