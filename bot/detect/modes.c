@@ -13,10 +13,12 @@ enum {
 	MODE_MIN_UNITS = 3
 };
 
-/* Fewer units than this may be outliers. */
+/* A fifth of the units, rounded up; fewer may be outliers. */
 static size_t least_in_mode(size_t n)
 {
-	return n / 8 >= MODE_MIN_UNITS ? n / 8 + (n % 8 != 0) : MODE_MIN_UNITS;
+	size_t fifth = (n + 4) / 5;
+
+	return fifth > MODE_MIN_UNITS ? fifth : MODE_MIN_UNITS;
 }
 
 /*
@@ -81,7 +83,7 @@ static int try_otsu(const double *x, size_t n, struct stats_sum ret[DETECT_MODES
 	if (n < OTSU_MIN_UNITS)
 		return 0;
 	stats_otsu(x, n, &split);
-	if (!(split.eta > .85 && split.minor >= .10))
+	if (!(split.eta > .85 && split.minor >= .15))
 		return 0;
 	while (k < n && x[k] < split.cut)
 		k++;

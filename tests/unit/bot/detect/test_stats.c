@@ -3,6 +3,9 @@
 #include "tests/test.h"
 #include "tests/unit/bot/detect/answers.h"
 
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
 #include <math.h>
 
 struct pair {
@@ -215,6 +218,95 @@ static void student_is_harmless_outside_its_domain(void **state)
 	assert_true(isinf(stats_t_upper(0, 5)));
 }
 
+static void quantiles_of_the_usual_levels_are_the_librarys(void **state)
+{
+	static const double levels[] = { .001, .005, .025, .05, .2, .1 };
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		for (double df = 1; df < 1e6; df *= 1.3)
+			assert_near(stats_t_upper(levels[i], df), gsl_cdf_tdist_Qinv(levels[i], df),
+				    1e-10);
+		assert_near(stats_t_upper(levels[i], HUGE_VAL), gsl_cdf_ugaussian_Qinv(levels[i]),
+			    1e-10);
+	}
+}
+
+static void tails_are_right_where_the_librarys_are_and_beyond(void **state)
+{
+	(void)state;
+	for (double df = 1; df < 1e5; df *= 1.4) {
+		/* Further out the library has fewer digits. */
+		for (double t = .001; t < 20 && stats_t_two_sided(t, df) > 1e-6; t *= 1.5)
+			assert_near(stats_t_two_sided(t, df), 2 * gsl_cdf_tdist_Q(t, df), 1e-8);
+	}
+	/* By the finite sum for even degrees of freedom, in 200 digits. */
+	assert_near(stats_t_two_sided(40.125, 162), 4.5910274975479048e-86, 1e-12);
+	assert_near(stats_t_two_sided(-3.5, 14), 0.0035352081058589602, 1e-12);
+	assert_near(stats_t_two_sided(40.125, 20), 1.3703037480891058e-20, 1e-12);
+	assert_near(stats_t_two_sided(0, 5), 1, 0);
+	assert_near(stats_t_two_sided(1e-300, 5), 1, 1e-12);
+	assert_true(stats_t_two_sided(1e200, 5) >= 0 && stats_t_two_sided(1e200, 5) < 1e-300);
+}
+
+static void the_likeliest_prior_is_that_of_the_variances(void **state)
+{
+	gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+	double s2[2000], dof[2000], d0 = 0, s0sq = 0;
+
+	(void)state;
+	gsl_rng_set(rng, 3);
+	for (int i = 0; i < 2000; i++) {
+		double var = 4 * 6 / gsl_ran_chisq(rng, 6);
+
+		dof[i] = 1 + i % 3;
+		s2[i] = var * gsl_ran_chisq(rng, dof[i]) / dof[i];
+	}
+	stats_prior_likely(s2, dof, 2000, &d0, &s0sq);
+	assert_true(d0 > 4 && d0 < 9);
+	assert_near(s0sq, 4, .1);
+	for (int i = 0; i < 2000; i++)
+		s2[i] = gsl_ran_chisq(rng, dof[i]) / dof[i];
+	stats_prior_likely(s2, dof, 2000, &d0, &s0sq);
+	assert_true(d0 > 60);
+	assert_near(s0sq, 1, .1);
+	s2[0] = 0;
+	stats_prior_likely(s2, dof, 1, &d0, &s0sq);
+	assert_true(isfinite(d0) && d0 > 0);
+	gsl_rng_free(rng);
+}
+
+static void pairs_without_prior_are_students_t_of_the_differences(void **state)
+{
+	static const double d[] = { 1.2, .4, 2.1, .9, 1.6 };
+	struct stats_sum sum = stats_sum_of(d, 5);
+	struct stats_prior none = { .lambda = 1 }, known = { .d0 = 20, .s0sq = 1, .lambda = 1 };
+	struct stats_test t;
+
+	(void)state;
+	stats_moderated_paired(&sum, &none, &t);
+	assert_near(t.t, 1.24 / sqrt(.423 / 5), 1e-9);
+	assert_near(t.df, 4, 0);
+	stats_moderated_paired(&sum, &known, &t);
+	assert_near(t.se, sqrt((20 + 4 * .423) / 24 / 5), 1e-9);
+	assert_near(t.df, 24, 0);
+}
+
+static void rank_tables_are_used_again(void **state)
+{
+	static const double a[] = { 1, 2, 3, 4 }, b[] = { 5, 6, 7, 8 }, c[] = { 2.5, 6, 7 };
+	struct stats_mwu_tails tails = { 0 };
+	double u = 0;
+
+	(void)state;
+	assert_near(stats_mwu_sorted(a, 4, b, 4, &tails, &u), 2. / 70, 1e-12);
+	assert_near(u, 16, 0);
+	assert_near(stats_mwu_sorted(b, 4, a, 4, &tails, NULL), 2. / 70, 1e-12);
+	assert_near(stats_mwu_sorted(a, 4, c, 3, &tails, NULL), stats_mwu(a, 4, c, 3, NULL), 1e-12);
+	assert_near(stats_mwu_sorted(a, 4, a, 4, &tails, NULL), 1, 0);
+	stats_mwu_tails_done(&tails);
+}
+
 static void trigamma_is_inverted(void **state)
 {
 	json_t *entry = answer_find("trigamma_inverse");
@@ -346,6 +438,11 @@ int main(void)
 		cmocka_unit_test(benjamini_hochberg_does_not_count_what_was_not_tested),
 		cmocka_unit_test(student_tails_and_quantiles_agree),
 		cmocka_unit_test(student_is_harmless_outside_its_domain),
+		cmocka_unit_test(quantiles_of_the_usual_levels_are_the_librarys),
+		cmocka_unit_test(tails_are_right_where_the_librarys_are_and_beyond),
+		cmocka_unit_test(the_likeliest_prior_is_that_of_the_variances),
+		cmocka_unit_test(pairs_without_prior_are_students_t_of_the_differences),
+		cmocka_unit_test(rank_tables_are_used_again),
 		cmocka_unit_test(trigamma_is_inverted),
 		cmocka_unit_test(prior_is_fitted_by_moments),
 		cmocka_unit_test(otsu_finds_two_modes),

@@ -257,6 +257,59 @@ static void order_puts_runs_in_time_and_shows_blocks(void **state)
 	assert_true(r.notes & DETECT_NOTE_BLOCKS);
 }
 
+static void modes_of_a_side_are_said_with_their_shares(void **state)
+{
+	struct detect_sample a[15], b[15];
+	double base[15], head[15];
+	struct detect_result r;
+	char text[200];
+
+	(void)state;
+	for (int i = 0; i < 15; i++) {
+		base[i] = quiet[i] * (i % 3 == 0 ? .8 : i % 3 == 1 ? .9 : 1);
+		head[i] = quiet[i] * (i % 5 < 2 ? .8 : 1);
+	}
+	samples_of(a, base, 15);
+	samples_of(b, head, 15);
+	r = compare(a, 15, b, 15, DETECT_BETTER_HIGHER, NULL);
+	assert_int_equal(r.base.nmodes, 3);
+	assert_int_equal(r.head.nmodes, 2);
+	assert_near(r.base.modes[1].share, 1. / 3, 1e-9);
+	assert_near(r.base.modes[1].center, 900, .01);
+	assert_true((r.notes & DETECT_NOTE_MODES_BASE) && (r.notes & DETECT_NOTE_MODES_HEAD));
+	assert_string_equal(detect_note_text(&r, DETECT_NOTE_MODES_BASE, text, sizeof(text)),
+			    "three modes in base: 0.33 at 1000, 0.33 at 900, 0.33 at 800");
+	/* From eight units on. */
+	r = compare(a, 15, b, 8, DETECT_BETTER_HIGHER, NULL);
+	assert_int_equal(r.head.nmodes, 2);
+	r = compare(a, 15, b, 7, DETECT_BETTER_HIGHER, NULL);
+	assert_int_equal(r.head.nmodes, 0);
+}
+
+static void ranks_and_interval_agree(void **state)
+{
+	/* One wild unit makes the means unsure; the ranks are not. */
+	double base[10], head[10];
+	struct detect_sample a[10], b[10];
+	struct detect_options o = detect_options_default();
+	struct detect_result r;
+
+	(void)state;
+	o.single_look = true;
+	o.level = .99;
+	o.min_effect = 0;
+	for (int i = 0; i < 10; i++) {
+		base[i] = quiet[i];
+		head[i] = quiet[i + 10] * (i == 4 ? 1.1 : .98);
+	}
+	samples_of(a, base, 10);
+	samples_of(b, head, 10);
+	r = compare(a, 10, b, 10, DETECT_BETTER_HIGHER, &o);
+	assert_true(r.p <= .01);
+	assert_int_equal(r.verdict, r.rel < 0 ? DETECT_REGRESSION : DETECT_IMPROVEMENT);
+	assert_true(r.hi < 0 || r.lo > 0);
+}
+
 static void missing_values_are_dropped_and_counted(void **state)
 {
 	double a[] = { 10, 10.1, NAN, 9.9, 10.05, HUGE_VAL, 9.95 };
@@ -625,6 +678,8 @@ int main(void)
 		cmocka_unit_test(a_single_look_asks_for_no_confirmation),
 		cmocka_unit_test(runs_of_one_boot_are_not_units),
 		cmocka_unit_test(order_puts_runs_in_time_and_shows_blocks),
+		cmocka_unit_test(modes_of_a_side_are_said_with_their_shares),
+		cmocka_unit_test(ranks_and_interval_agree),
 		cmocka_unit_test(missing_values_are_dropped_and_counted),
 		cmocka_unit_test(too_few_units_are_never_a_verdict),
 		cmocka_unit_test(deterministic_metrics_are_compared_exactly),
