@@ -21,7 +21,8 @@ enum {
 	DAYS = 5,
 	LABEL_ROWS = 4,
 	BOOTS_MAX = 1500, /* of all commits */
-	BOOTS_OF_ONE = 10
+	BOOTS_OF_ONE = 10,
+	BAND_COMMITS = 5 /* of a level; fewer do not tell how wide it is */
 };
 
 /* @top: below the labels of change points. @boots_max: dots of one commit that are drawn. */
@@ -87,6 +88,8 @@ static bool frame_init(struct frame *f, const json_t *j)
 	json_array_foreach (f->levels, i, l) {
 		double v = json_f64(l, "center", NAN), sd = json_f64(l, "sd", 0);
 
+		if (json_i64(l, "commits", 0) < BAND_COMMITS)
+			sd = 0;
 		stretch(f, v + BAND_SDS * sd);
 		stretch(f, v - BAND_SDS * sd);
 	}
@@ -154,6 +157,18 @@ static void draw_axes(struct html *h, const struct frame *f, const char *unit)
 	}
 }
 
+static void draw_band(struct html *h, const struct frame *f, double a, double b, double v,
+		      double sd)
+{
+	html_open(h, "rect");
+	html_attrf(h, "x", "%.1f", x_of(f, a - 0.5));
+	html_attrf(h, "width", "%.1f", x_of(f, b + 0.5) - x_of(f, a - 0.5));
+	html_attrf(h, "y", "%.1f", y_of(f, v + sd));
+	html_attrf(h, "height", "%.1f", y_of(f, v - sd) - y_of(f, v + sd));
+	html_attr(h, "class", "band s0");
+	html_close(h);
+}
+
 static void draw_levels(struct html *h, const struct frame *f)
 {
 	const json_t *l;
@@ -166,13 +181,8 @@ static void draw_levels(struct html *h, const struct frame *f)
 
 		if (a >= f->n || b >= f->n || !isfinite(v))
 			continue;
-		html_open(h, "rect");
-		html_attrf(h, "x", "%.1f", x_of(f, (double)a - 0.5));
-		html_attrf(h, "width", "%.1f", x_of(f, (double)b + 0.5) - x_of(f, (double)a - 0.5));
-		html_attrf(h, "y", "%.1f", y_of(f, v + sd));
-		html_attrf(h, "height", "%.1f", y_of(f, v - sd) - y_of(f, v + sd));
-		html_attr(h, "class", "band s0");
-		html_close(h);
+		if (json_i64(l, "commits", 0) >= BAND_COMMITS)
+			draw_band(h, f, (double)a, (double)b, v, sd);
 		svg_line(h, x_of(f, (double)a - 0.5), y_of(f, v), x_of(f, (double)b + 0.5),
 			 y_of(f, v), "mean s0");
 	}

@@ -5,6 +5,7 @@
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
+#include "bot/cli/cmd_show_series.h"
 #include "bot/db/db.h"
 #include "bot/store/page_read.h"
 
@@ -43,6 +44,23 @@ static void show_check(const json_t *c)
 	cli_out("\n");
 }
 
+/* Which comparison found it, and what it says in words. */
+static void found_by(const json_t *j)
+{
+	const json_t *k = json_object_get(j, "comparison"), *f, *t;
+	size_t i, n;
+
+	if (!k)
+		return;
+	cli_out("found     by comparison %lld%s\n", (long long)json_i64(k, "id", 0),
+		!strcmp(json_str(k, "purpose", ""), "confirm") ? ", of a step in the history" : "");
+	json_array_foreach (json_object_get(j, "findings"), i, f) {
+		json_array_foreach (json_object_get(f, "text"), n, t)
+			if (json_is_string(t))
+				cli_out("          %.300s\n", json_string_value(t));
+	}
+}
+
 static void show_regression(const struct cli *cli, const json_t *j)
 {
 	const json_t *effect = json_object_get(j, "effect"),
@@ -70,6 +88,7 @@ static void show_regression(const struct cli *cli, const json_t *j)
 			probability_text(p, json_f64(culprit, "p", NAN)));
 	if (json_str(j, "bisect", NULL))
 		cli_out("bisection %s\n", json_str(j, "bisect", ""));
+	found_by(j);
 	json_array_foreach (checks, i, h)
 		show_check(h);
 	json_array_foreach (history, i, h)
@@ -134,6 +153,7 @@ int cmd_show(struct cli *cli, int argc, char **argv)
 	_cleanup_(config_freep) struct config *c = NULL;
 	_cleanup_(db_closep) struct db *db = NULL;
 	_cleanup_(json_decrefp) json_t *j = NULL;
+	const struct page_span span = { .limit = 300 };
 	struct err e = { 0 };
 	const char *id;
 	char kind = 'c';
@@ -145,18 +165,19 @@ int cmd_show(struct cli *cli, int argc, char **argv)
 		else
 			return cli_bad_option(cli, argv);
 	if (argc - optind != 1)
-		return cli_usage(cli, "say which regression, bisection or commit");
+		return cli_usage(cli, "say which regression, bisection, series or commit");
 	id = argv[optind];
-	if (id_valid('r', id) || id_valid('b', id))
+	if (id_valid('r', id) || id_valid('b', id) || id_valid('s', id))
 		kind = id[0];
 	/* Eight hex digits beginning with b may be either; what exists is meant. */
 	if (kind == 'c' && (strlen(id) < 8 || strspn(id, "0123456789abcdef") != strlen(id)))
-		return cli_usage(cli, "'%s' is no id (r… or b…) and no hash of 8 to 40 hex digits",
-				 id);
+		return cli_usage(
+			cli, "'%s' is no id (r…, b… or s…) and no hash of 8 to 40 hex digits", id);
 	r = cli_db(cli, &c, &db, &e);
 	if (r == 0)
 		r = kind == 'r'	  ? page_regression(db, id, &j, &e)
 		    : kind == 'b' ? page_bisection(db, id, &j, &e)
+		    : kind == 's' ? page_series(db, id, &span, &j, &e)
 				  : page_commit(db, id, &j, &e);
 	if (r == ERR_NOENT && kind == 'b' && page_commit(db, id, &j, NULL) == 0) {
 		kind = 'c';
@@ -170,6 +191,8 @@ int cmd_show(struct cli *cli, int argc, char **argv)
 		show_regression(cli, j);
 	else if (kind == 'b')
 		show_bisection(j);
+	else if (kind == 's')
+		show_series(cli, j);
 	else
 		show_commit(cli, j);
 	return EXIT_DONE;

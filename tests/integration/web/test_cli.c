@@ -108,6 +108,12 @@ static void show_finds_each_kind_of_thing(void **state)
 	CLI(c, "show 44444444");
 	assert_non_null(strstr(c.out, "[U+001B][31m"));
 	assert_null(strchr(c.out, '\x1b'));
+	CLI(s, "show s41c9d0e");
+	assert_int_equal(s.status, 0);
+	assert_non_null(strstr(s.out, "change    222222222222 confirmed"));
+	assert_non_null(strstr(s.out, "r7f3k2qa"));
+	CLI(nos, "show s7777777");
+	assert_int_equal(nos.status, 3);
 	CLI(absent, "show rzzzzzzz");
 	assert_int_equal(absent.status, 3);
 	assert_non_null(strstr(absent.err, "no regression 'rzzzzzzz'"));
