@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/detect/json_write.h"
 
+#include "bot/base/utf8.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -31,29 +33,44 @@ void json_out_close(struct json_out *o, char bracket)
 	o->more = true;
 }
 
-static bool needs_escape(unsigned char c)
+/* How many bytes of @s stand for themselves. */
+static size_t plain_length(const char *s, size_t len)
 {
-	return c < 0x20 || c == '"' || c == '\\';
+	size_t n = 0;
+
+	while (n < len) {
+		unsigned char c = (unsigned char)s[n];
+		size_t step = c < 0x80 ? 1 : utf8_length(s + n, len - n);
+
+		if (c < 0x20 || c == '"' || c == '\\' || !step)
+			break;
+		n += step;
+	}
+	return n;
 }
 
 void json_out_str(struct json_out *o, const char *key, const char *v)
 {
+	size_t len = strlen(v);
+
 	begin(o, key);
 	strbuf_addch(o->b, '"');
-	while (*v) {
-		size_t n = 0;
+	while (len) {
+		size_t n = plain_length(v, len);
 
-		while (v[n] && !needs_escape((unsigned char)v[n]))
-			n++;
 		strbuf_add(o->b, v, n);
 		v += n;
-		if (!*v)
+		len -= n;
+		if (!len)
 			break;
 		if ((unsigned char)*v < 0x20)
 			strbuf_addf(o->b, "\\u%04x", (unsigned)(unsigned char)*v);
+		else if ((unsigned char)*v >= 0x80)
+			strbuf_addstr(o->b, "\\ufffd");
 		else
 			strbuf_addf(o->b, "\\%c", *v);
 		v++;
+		len--;
 	}
 	strbuf_addch(o->b, '"');
 }

@@ -19,7 +19,7 @@ struct json_out {
 void json_out_open(struct json_out *o, const char *key, char bracket);
 void json_out_close(struct json_out *o, char bracket);
 
-/** json_out_str() - @v is UTF-8; what JSON does not take as it is gets escaped. */
+/** json_out_str() - what JSON does not take as it is gets escaped; bytes that are no UTF-8, U+FFFD. */
 void json_out_str(struct json_out *o, const char *key, const char *v);
 void json_out_int(struct json_out *o, const char *key, long v);
 void json_out_bool(struct json_out *o, const char *key, bool v);

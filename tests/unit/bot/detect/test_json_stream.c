@@ -183,6 +183,10 @@ static void strings_survive_both_ways(void **state)
 		assert_true(json_text_is(&t, strings[i]));
 		json_in_done(&in);
 	}
+	strbuf_reset(&b);
+	o.more = false;
+	json_out_str(&o, NULL, "a\xff\xc3");
+	assert_string_equal(b.s, "\"a\\ufffd\\ufffd\"");
 	strbuf_done(&b);
 }
 
