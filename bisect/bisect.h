@@ -33,6 +33,7 @@ struct bisect_eval;
  * @cost_incremental: minutes of a build next to the last one; grows to @cost_build over
  *                    @incremental_span commits of distance.
  * @cost_boot, @cost_run: minutes of one boot and of one run.
+ * @check_drift: boot both ends once more before a commit is named, and tell if they moved.
  * @max_runs: stop with a set when that many runs were made; 0: no limit.
  */
 struct bisect_params {
@@ -50,6 +51,7 @@ struct bisect_params {
 	double cost_boot;
 	double cost_run;
 	int max_runs;
+	bool check_drift;
 };
 
 #define BISECT_PARAMS_DEFAULT                                                                     \
@@ -208,6 +210,8 @@ enum bisect_phase {
  *          may be below the wanted one); else BISECT_NO_COMMIT. With BISECT_DONE @commit is the
  *          larger of both. With BISECT_NONE and @reverted, @commit brought the step and @second
  *          took it away again.
+ * @drifted: with any answer, if @check_drift is set: the machine moved by more than half the step meanwhile, see
+ *           bisect_drift(); what was measured first and last does not belong together.
  * @size, @second_size: of the steps in units of y, where there are two.
  */
 struct bisect_step {
@@ -233,6 +237,7 @@ struct bisect_step {
 	double size;
 	double second_size;
 	bool reverted;
+	bool drifted;
 };
 
 void bisect_step_done(struct bisect_step *step);
@@ -260,6 +265,16 @@ double bisect_p_bad(struct bisect_state *s, int commit);
 /** bisect_boots(), bisect_runs() - boots and runs of @commit so far. */
 int bisect_boots(const struct bisect_state *s, int commit);
 int bisect_runs(const struct bisect_state *s, int commit);
+
+/**
+ * bisect_drift() - did the machine move between the first run and the last?
+ * @ret_shift: by how much, in units of y, by the boots of each end at different times.
+ * @ret_sd: its error; infinite when no end was booted twice.
+ *
+ * The runs have to have been added in the order in which they were made.
+ * Return: whether it moved by more than half the step, beyond doubt: then start again.
+ */
+bool bisect_drift(const struct bisect_state *s, double *ret_shift, double *ret_sd);
 
 /** bisect_build_minutes() - expected cost of having a build of @commit: 0 if there is one. */
 double bisect_build_minutes(const struct bisect_state *s, int commit);

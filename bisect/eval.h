@@ -110,6 +110,9 @@ void bisect_grid_spread(const struct bisect_state *s, const struct bisect_eval *
 void bisect_eval_p_bad_all(const struct bisect_state *s, const struct bisect_eval *v,
 			   const double *p, double *ret);
 
+/** bisect_drift_is_checked() - was @commit, an end, measured in the later half of the runs? */
+bool bisect_drift_is_checked(const struct bisect_state *s, int commit);
+
 /**
  * struct bisect_choice - a measurement and what it is worth.
  * @bits: expected information about the culprit; @minutes: cost; @rate: bits per minute, times the

@@ -52,6 +52,8 @@ json_t *bisect_params_json(const struct bisect_params *p)
 		json_object_set_new(o, param_table[i].name, json_real(v));
 	}
 	json_object_set_new(o, "max_runs", json_integer(p->max_runs));
+	if (p->check_drift)
+		json_object_set_new(o, "check_drift", json_true());
 	return o;
 }
 
@@ -119,6 +121,7 @@ int bisect_params_from_json(const json_t *o, struct bisect_params *p, struct err
 	    json_integer_value(max_runs) > 1000000000)
 		return err_set(e, ERR_PARSE, "parameter 'max_runs' is not a count");
 	p->max_runs = (int)json_integer_value(max_runs);
+	p->check_drift = json_is_true(json_object_get(o, "check_drift"));
 	return 0;
 }
 

@@ -38,6 +38,7 @@ struct answer {
 	bool in_set;
 	int second;
 	double second_probability;
+	bool drifted;
 };
 
 static size_t lab_slot(const struct lab *lab, int commit)
@@ -197,7 +198,8 @@ static void take_answer(const struct lab *lab, const struct bisect_step *step, s
 				.commit = step->commit,
 				.probability = step->probability,
 				.second = step->second,
-				.second_probability = step->second_probability };
+				.second_probability = step->second_probability,
+				.drifted = step->drifted };
 	for (size_t i = 0; i < step->n_set; i++)
 		ret->in_set |= step->set[i] == lab->culprit;
 }
@@ -340,6 +342,7 @@ static void count_answer(struct bisect_sim_result *r, const struct lab *lab, con
 				(a->commit == lab->second && a->second == lab->culprit);
 	}
 	r->none += a->action == BISECT_NONE;
+	r->drifted += a->drifted;
 	r->sets += a->action == BISECT_SET;
 	r->sets_right += a->action == BISECT_SET && a->in_set;
 	if (a->action != BISECT_DONE)

@@ -49,6 +49,7 @@ struct bisect_sim {
  * child, @far by more.
  * @none, @sets, @sets_right: answers 'the ends do not differ', 'one of these', culprit among them.
  * @two: answers with a second commit that reaches the wanted confidence; @two_right: both are right.
+ * @drifted: answers with the remark that the machine moved; it never does here.
  * @confidence: mean stated probability of the named.
  * Minutes are machine minutes; @wall is the mean from start to answer. The rest are means a trial.
  */
@@ -63,6 +64,7 @@ struct bisect_sim_result {
 	int sets_right;
 	int two;
 	int two_right;
+	int drifted;
 	double confidence;
 	double mean;
 	double median;

@@ -13,7 +13,7 @@
 
 /* Odds at which the ends count as different, and as equal; more end runs than that never help. */
 #define ENDS_ODDS_DIFFER 3.0
-#define ENDS_ODDS_EQUAL	 20.0
+#define ENDS_ODDS_EQUAL	 22.0
 #define ENDS_RUNS_MOST	 24
 #define SET_SHARE	 0.95
 /* Below this a measurement tells nothing that a person would wait for. */
@@ -439,6 +439,17 @@ static void step_hint(struct bisect_state *s, const struct bisect_eval *v,
 	step_measure_or_wait(s, step, BISECT_PHASE_VERIFY, commit, pending_boots(s, commit) > 0);
 }
 
+/* The ends as they are now, next to those of the start: a machine that moved shows. */
+static void step_drift(struct bisect_state *s, struct bisect_step *step)
+{
+	const int ends[2] = { BISECT_GOOD_END, (int)s->graph->n - 1 };
+
+	for (int i = 0; i < 2 && step->action == BISECT_DONE; i++)
+		if (!bisect_drift_is_checked(s, ends[i]))
+			step_measure_or_wait(s, step, BISECT_PHASE_VERIFY, ends[i],
+					     pending_boots(s, ends[i]) > 0);
+}
+
 static bool ends_known(const struct bisect_state *s)
 {
 	return bisect_boots(s, BISECT_GOOD_END) >= 2 && bisect_boots(s, (int)s->graph->n - 1) >= 2;
@@ -468,8 +479,16 @@ int bisect_next(struct bisect_state *s, struct bisect_step *ret, struct err *e)
 				(void)step_middle(s, v, &two, &step);
 			else if (step.action == BISECT_DONE)
 				step_hint(s, v, &two, &step);
+			if (step.action == BISECT_DONE && s->params.check_drift)
+				step_drift(s, &step);
 		}
 		bisect_two_done(&two);
+	}
+	if (s->params.check_drift && step.action != BISECT_MEASURE && step.action != BISECT_WAIT) {
+		double shift;
+		double sd;
+
+		step.drifted = bisect_drift(s, &shift, &sd);
 	}
 	*ret = step;
 	return 0;

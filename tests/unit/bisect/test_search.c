@@ -16,6 +16,7 @@ struct lab {
 	bool broken[64];
 	int second; /* its step is second_step; 0 there is none */
 	double second_step;
+	double drift; /* from boot to boot */
 	double step;
 	double ripple;
 	double build_ripple; /* each build is off by up to that */
@@ -86,7 +87,8 @@ static void lab_answer(struct lab *lab)
 		for (int r = 0; r < lab->step_now.runs; r++) {
 			double wave = lab->ripple * sin(12.9898 * lab->boots + 78.233 * r);
 
-			assert_ok(bisect_add_run(&lab->s, c, lab->boots, lab_level(lab, c) + wave,
+			assert_ok(bisect_add_run(&lab->s, c, lab->boots,
+						 lab_level(lab, c) + wave + lab->drift * lab->boots,
 						 &e),
 				  &e);
 		}
@@ -283,6 +285,33 @@ static void reverted_step_is_told_with_both_commits(void **state)
 	assert_true(lab.step_now.reverted);
 	assert_int_equal(lab.step_now.commit, 12);
 	assert_int_equal(lab.step_now.second, 45);
+	lab_done(&lab);
+}
+
+static void machine_that_moves_is_told(void **state)
+{
+	struct lab lab;
+	double shift;
+	double sd;
+
+	(void)state;
+	lab_line(&lab, 64, 12);
+	lab.s.params.check_drift = true;
+	lab.drift = 0.006;
+	lab_search(&lab);
+	assert_true(lab.step_now.drifted);
+	assert_true(bisect_drift(&lab.s, &shift, &sd));
+	assert_near(shift, lab.drift * lab.boots, 0.2);
+	assert_true(sd < 0.05);
+	lab_done(&lab);
+	lab_line(&lab, 64, 12);
+	lab.s.params.check_drift = true;
+	lab.ripple = 0.01;
+	assert_false(bisect_drift(&lab.s, &shift, &sd));
+	assert_true(isinf(sd));
+	lab_search(&lab);
+	assert_int_equal(lab.step_now.action, BISECT_DONE);
+	assert_false(lab.step_now.drifted);
 	lab_done(&lab);
 }
 
@@ -545,6 +574,7 @@ int main(void)
 		cmocka_unit_test(two_steps_are_both_named),
 		cmocka_unit_test(larger_of_two_steps_comes_first),
 		cmocka_unit_test(reverted_step_is_told_with_both_commits),
+		cmocka_unit_test(machine_that_moves_is_told),
 		cmocka_unit_test(unknown_step_that_is_none_is_said),
 		cmocka_unit_test(builds_that_differ_more_than_told_do_not_mislead),
 		cmocka_unit_test(boots_that_differ_more_than_told_do_not_mislead),
