@@ -148,6 +148,9 @@ int bisect_init(struct bisect_state *s, const struct bisect_graph *graph,
 		const struct bisect_params *params, struct err *e);
 void bisect_done(struct bisect_state *s);
 
+/** bisect_copy() - a copy that goes its own way; bisect_done() it. The graph stays shared. */
+void bisect_copy(struct bisect_state *to, const struct bisect_state *from);
+
 /** bisect_set_prior() - weight of @commit relative to the others (1 at first), > 0 and finite. */
 int bisect_set_prior(struct bisect_state *s, int commit, double weight, struct err *e);
 

@@ -1,245 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bisect/sim.h"
-#include "bisect/eval.h"
+#include "bisect/lab.h"
 
 #include "bot/base/cleanup.h"
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
 
-#include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 #include <math.h>
 #include <string.h>
 
-#define OUTLIER_WIDTH 4.0
-#define MACHINES_MOST 64
-#define STEPS_MOST    5000
-
-struct lab {
-	const struct bisect_graph *g;
-	const struct bisect_sim *sim;
-	gsl_rng *rng;
-	int culprit;
-	int second;	      /* BISECT_NO_COMMIT: there is one step only */
-	double *build_effect; /* per commit, the good end last; NAN until built */
-	bool *broken;
-	int boot;
-	double minutes;
-	double wall;
-	int builds;
-	int boots;
-	int runs;
-};
-
-struct answer {
-	enum bisect_action action;
-	int commit;
-	double probability;
-	bool in_set;
-	int second;
-	double second_probability;
-	bool drifted;
-};
-
-static size_t lab_slot(const struct lab *lab, int commit)
-{
-	return commit == BISECT_GOOD_END ? lab->g->n : (size_t)commit;
-}
-
-/* Any other commit; one that reverts must come after. */
-static void draw_second(struct lab *lab)
-{
-	const size_t n = lab->g->n;
-
-	while (n > 1 && lab->second == BISECT_NO_COMMIT) {
-		size_t c = gsl_rng_uniform_int(lab->rng, n);
-
-		if (lab->culprit == (int)n - 1)
-			lab->culprit = (int)gsl_rng_uniform_int(lab->rng, n);
-		else if ((int)c != lab->culprit &&
-			 (lab->sim->second > 0 ||
-			  bisect_graph_contains(lab->g, c, (size_t)lab->culprit)))
-			lab->second = (int)c;
-	}
-}
-
-/* A new lab for each trial, of the same memory. */
-static void lab_reset(struct lab *lab)
-{
-	const size_t n = lab->g->n;
-
-	lab->boot = lab->builds = lab->boots = lab->runs = 0;
-	lab->minutes = lab->wall = 0;
-	lab->culprit = lab->sim->culprit;
-	if (lab->culprit == BISECT_SIM_ANY)
-		lab->culprit = (int)gsl_rng_uniform_int(lab->rng, n);
-	lab->second = BISECT_NO_COMMIT;
-	if (lab->sim->second != 0 && lab->culprit >= 0)
-		draw_second(lab);
-	for (size_t c = 0; c <= n; c++)
-		lab->build_effect[c] = (double)NAN;
-	for (size_t c = 0; c < n; c++)
-		lab->broken[c] = gsl_rng_uniform(lab->rng) < lab->sim->skip && c + 1 < n &&
-				 (int)c != lab->culprit && (int)c != lab->second;
-	for (int c = lab->culprit - lab->sim->cluster;
-	     lab->sim->cluster > 0 && lab->culprit >= 0 && c <= lab->culprit + lab->sim->cluster;
-	     c++)
-		if (c >= 0 && c + 1 < (int)n)
-			lab->broken[c] = true;
-}
-
-static bool lab_is_broken(const struct lab *lab, int commit)
-{
-	return commit != BISECT_GOOD_END && lab->broken[commit];
-}
-
-static double lab_level(struct lab *lab, int commit)
-{
-	const struct bisect_params *p = &lab->sim->model;
-	size_t at = lab_slot(lab, commit);
-	double share = 0;
-
-	if (commit != BISECT_GOOD_END && lab->culprit >= 0 &&
-	    bisect_graph_contains(lab->g, (size_t)commit, (size_t)lab->culprit))
-		share += lab->second >= 0 && lab->sim->second > 0 ? 1 - lab->sim->second : 1;
-	if (commit != BISECT_GOOD_END && lab->second >= 0 &&
-	    bisect_graph_contains(lab->g, (size_t)commit, (size_t)lab->second))
-		share += lab->sim->second;
-	if (isnan(lab->build_effect[at]))
-		lab->build_effect[at] = gsl_ran_gaussian(lab->rng, p->commit_sd);
-	return lab->build_effect[at] + share * p->step;
-}
-
-/* One boot with @n runs into @y. */
-static void lab_boot(struct lab *lab, int commit, int n, double *y)
-{
-	const struct bisect_params *p = &lab->sim->model;
-	double level = lab_level(lab, commit) + gsl_ran_gaussian(lab->rng, p->boot_sd);
-
-	for (int i = 0; i < n; i++) {
-		bool wide = gsl_rng_uniform(lab->rng) < lab->sim->outliers;
-
-		y[i] = level + gsl_ran_gaussian(lab->rng, p->sigma * (wide ? OUTLIER_WIDTH : 1.0));
-	}
-	lab->boot++;
-	lab->boots++;
-	lab->runs += n;
-	lab->minutes += p->cost_boot + n * p->cost_run;
-}
-
-/* A measurement under way on one machine. */
-struct machine {
-	bool busy;
-	double until;
-	struct bisect_step step;
-};
-
-static int machine_start(struct lab *lab, struct bisect_state *s, struct machine *m, struct err *e)
-{
-	double build = bisect_build_minutes(s, m->step.commit);
-	double took = build;
-
-	if (build > 0) {
-		lab->builds++;
-		lab->minutes += build;
-	}
-	if (!lab_is_broken(lab, m->step.commit))
-		took += m->step.boots * (s->params.cost_boot + m->step.runs * s->params.cost_run);
-	m->busy = true;
-	m->until = lab->wall + took;
-	return bisect_set_pending(s, m->step.commit,
-				  s->pending[lab_slot(lab, m->step.commit)] + m->step.boots, e);
-}
-
-static int machine_finish(struct lab *lab, struct bisect_state *s, struct machine *m, struct err *e)
-{
-	int commit = m->step.commit;
-	int r = bisect_set_pending(s, commit, s->pending[lab_slot(lab, commit)] - m->step.boots, e);
-
-	m->busy = false;
-	if (r < 0)
-		return r;
-	if (lab_is_broken(lab, commit))
-		return bisect_skip(s, commit, BISECT_SKIP_BUILD, e);
-	for (int b = 0; b < m->step.boots; b++) {
-		double y[16];
-
-		lab_boot(lab, commit, m->step.runs, y);
-		for (int i = 0; i < m->step.runs; i++) {
-			r = bisect_add_run(s, commit, lab->boot, y[i], e);
-			if (r < 0)
-				return r;
-		}
-	}
-	return 0;
-}
-
-static struct machine *first_to_finish(struct machine *machines, int n)
-{
-	struct machine *first = NULL;
-
-	for (int i = 0; i < n; i++)
-		if (machines[i].busy && (!first || machines[i].until < first->until))
-			first = &machines[i];
-	return first;
-}
-
-static struct machine *first_idle(struct machine *machines, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (!machines[i].busy)
-			return &machines[i];
-	return NULL;
-}
-
-static void take_answer(const struct lab *lab, const struct bisect_step *step, struct answer *ret)
-{
-	*ret = (struct answer){ .action = step->action,
-				.commit = step->commit,
-				.probability = step->probability,
-				.second = step->second,
-				.second_probability = step->second_probability,
-				.drifted = step->drifted };
-	for (size_t i = 0; i < step->n_set; i++)
-		ret->in_set |= step->set[i] == lab->culprit;
-}
-
-static int search_ours(struct lab *lab, struct bisect_state *s, struct answer *ret, struct err *e)
-{
-	struct machine machines[MACHINES_MOST] = { 0 };
-	const int n = lab->sim->machines;
-
-	for (int i = 0; i < STEPS_MOST; i++) {
-		struct machine *m = first_idle(machines, n);
-		struct bisect_step step = { .action = BISECT_WAIT };
-		int r = m ? bisect_next(s, &step, e) : 0;
-
-		if (r == 0 && m && step.action == BISECT_MEASURE) {
-			m->step = step;
-			r = machine_start(lab, s, m, e);
-			if (r < 0)
-				return r;
-			continue;
-		}
-		if (r == 0 && step.action != BISECT_WAIT) {
-			take_answer(lab, &step, ret);
-			bisect_step_done(&step);
-			return 0;
-		}
-		m = first_to_finish(machines, n);
-		if (r == 0 && !m)
-			return err_set(e, ERR_BUG, "the search waits for nothing");
-		if (r == 0) {
-			lab->wall = m->until;
-			r = machine_finish(lab, s, m, e);
-		}
-		if (r < 0)
-			return r;
-	}
-	return err_set(e, ERR_BUG, "no answer after %d steps", STEPS_MOST);
-}
-
-static double plain_measure(struct lab *lab, struct bisect_state *s, int commit)
+static double plain_measure(struct bisect_lab *lab, struct bisect_state *s, int commit)
 {
 	double build = bisect_build_minutes(s, commit);
 	double sum = 0;
@@ -249,19 +19,19 @@ static double plain_measure(struct lab *lab, struct bisect_state *s, int commit)
 		lab->minutes += build;
 		(void)bisect_mark_built(s, commit, NULL);
 	}
-	if (lab_is_broken(lab, commit))
+	if (bisect_lab_is_broken(lab, commit))
 		return (double)NAN;
 	for (int i = 0; i < lab->sim->plain_boots; i++) {
 		double y;
 
-		lab_boot(lab, commit, 1, &y);
+		bisect_lab_boot(lab, commit, 1, &y);
 		sum += y;
 	}
 	return sum / lab->sim->plain_boots;
 }
 
 /* The testable commit that divides the candidates best; -1 if none divides them. */
-static int plain_choose(const struct lab *lab, const bool *possible, size_t left,
+static int plain_choose(const struct bisect_lab *lab, const bool *possible, size_t left,
 			const unsigned char *skipped)
 {
 	const struct bisect_graph *g = lab->g;
@@ -287,7 +57,8 @@ static int plain_choose(const struct lab *lab, const bool *possible, size_t left
 	return choice;
 }
 
-static int search_plain(struct lab *lab, struct bisect_state *s, struct answer *ret, struct err *e)
+static int search_plain(struct bisect_lab *lab, struct bisect_state *s, struct bisect_answer *ret,
+			struct err *e)
 {
 	const size_t n = lab->g->n;
 	_cleanup_(freep) bool *possible = xcalloc(n, sizeof(*possible));
@@ -312,9 +83,9 @@ static int search_plain(struct lab *lab, struct bisect_state *s, struct answer *
 				left--;
 			}
 	}
-	*ret = (struct answer){ .action = left == 1 ? BISECT_DONE : BISECT_SET,
-				.probability = 1,
-				.second = BISECT_NO_COMMIT };
+	*ret = (struct bisect_answer){ .action = left == 1 ? BISECT_DONE : BISECT_SET,
+				       .probability = 1,
+				       .second = BISECT_NO_COMMIT };
 	for (size_t c = 0; c < n; c++)
 		if (possible[c]) {
 			ret->commit = (int)c;
@@ -334,7 +105,8 @@ static bool is_parent(const struct bisect_graph *g, int parent, int child)
 	return false;
 }
 
-static void count_answer(struct bisect_sim_result *r, const struct lab *lab, const struct answer *a)
+static void count_answer(struct bisect_sim_result *r, const struct bisect_lab *lab,
+			 const struct bisect_answer *a)
 {
 	if (a->second >= 0 && a->second_probability >= lab->sim->model.confidence) {
 		r->two++;
@@ -358,19 +130,20 @@ static void count_answer(struct bisect_sim_result *r, const struct lab *lab, con
 		r->far++;
 }
 
-static int run_trial(struct lab *lab, struct bisect_sim_result *ret, double *minutes, struct err *e)
+static int run_trial(struct bisect_lab *lab, struct bisect_sim_result *ret, double *minutes,
+		     struct err *e)
 {
 	struct bisect_state s;
-	struct answer a;
+	struct bisect_answer a;
 	int r;
 
-	lab_reset(lab);
+	bisect_lab_reset(lab);
 	r = bisect_init(&s, lab->g, &lab->sim->model, e);
 	if (r < 0)
 		return r;
 	(void)bisect_mark_built(&s, BISECT_GOOD_END, e);
 	(void)bisect_mark_built(&s, (int)lab->g->n - 1, e);
-	r = lab->sim->strategy == BISECT_OURS ? search_ours(lab, &s, &a, e)
+	r = lab->sim->strategy == BISECT_OURS ? bisect_lab_search(lab, &s, &a, e)
 					      : search_plain(lab, &s, &a, e);
 	bisect_done(&s);
 	if (r < 0)
@@ -424,9 +197,9 @@ static int check_sim(const struct bisect_graph *g, const struct bisect_sim *sim,
 	if (sim->cluster < 0 || sim->cluster > BISECT_MAX_COMMITS)
 		return err_set(e, ERR_INVAL, "%d commits beside the culprit, must be 0 to %d",
 			       sim->cluster, BISECT_MAX_COMMITS);
-	if (sim->machines < 1 || sim->machines > MACHINES_MOST)
+	if (sim->machines < 1 || sim->machines > BISECT_MACHINES_MOST)
 		return err_set(e, ERR_INVAL, "%d machines, must be 1 to %d", sim->machines,
-			       MACHINES_MOST);
+			       BISECT_MACHINES_MOST);
 	if (sim->trials < 1 || sim->trials > 1000000)
 		return err_set(e, ERR_INVAL, "%d trials, must be 1 to 1000000", sim->trials);
 	if (sim->strategy == BISECT_PLAIN && (sim->plain_boots < 1 || sim->plain_boots > 1000))
@@ -444,7 +217,7 @@ int bisect_simulate(const struct bisect_graph *graph, const struct bisect_sim *s
 		    struct bisect_sim_result *ret, struct err *e)
 {
 	struct bisect_sim_result result = { .trials = sim->trials };
-	struct lab lab = { .g = graph, .sim = sim };
+	struct bisect_lab lab = { .g = graph, .sim = sim };
 	double *minutes;
 	int r = check_sim(graph, sim, e);
 

@@ -86,6 +86,40 @@ int bisect_simulate(const struct bisect_graph *graph, const struct bisect_sim *s
 		    struct bisect_sim_result *ret, struct err *e);
 
 /**
+ * struct bisect_forecast - what a bisection will still take, by trials from where it stands.
+ * @trials: that ended; @named of them with one commit.
+ * @minutes, @minutes_p90: machine minutes, median and what nine in ten stay below.
+ * @wall, @wall_p90: from now to the answer.
+ * @builds, @boots: medians. @runs, @runs_p90: likewise.
+ */
+struct bisect_forecast {
+	int trials;
+	int named;
+	double minutes;
+	double minutes_p90;
+	double wall;
+	double wall_p90;
+	double builds;
+	double boots;
+	double runs;
+	double runs_p90;
+};
+
+/**
+ * bisect_forecast() - the road from here: before the first run a plan, later the time left.
+ * @s: unchanged but for its evaluation; boots under way count as not started.
+ * @machines: 1 … 64.
+ * @trials: 1 … 10,000; 40 are enough for a display. Each costs what a whole search computes: tens
+ *          of milliseconds for 1,000 commits, seconds for 20,000 with merges.
+ *
+ * The culprit, or that there is none, is drawn from the posterior of @s, and the noise is that of
+ * its parameters. With max_runs 0 @runs_p90 is the budget that lets nine in ten end.
+ * Pure: the same arguments give the same result. Return: 0; ERR_INVAL.
+ */
+int bisect_forecast(struct bisect_state *s, int machines, int trials, uint64_t seed,
+		    struct bisect_forecast *ret, struct err *e);
+
+/**
  * bisect_bound_minutes() - machine minutes that no strategy can do without, on average.
  * @n: commits in the range.
  * @p: sigma, step, confidence and cost; all noise but sigma is left out.

@@ -106,6 +106,31 @@ void bisect_done(struct bisect_state *s)
 	memset(s, 0, sizeof(*s));
 }
 
+static void *copy_of(const void *from, size_t n, size_t size)
+{
+	void *to = xcalloc(n + 1, size);
+
+	if (n > 0)
+		memcpy(to, from, n * size);
+	return to;
+}
+
+void bisect_copy(struct bisect_state *to, const struct bisect_state *from)
+{
+	const size_t n = from->graph->n;
+
+	*to = *from;
+	to->runs = copy_of(from->runs, from->n_runs, sizeof(*to->runs));
+	to->cap_runs = from->n_runs;
+	to->skip = copy_of(from->skip, n, 1);
+	to->built = copy_of(from->built, n + 1, 1);
+	to->pending = copy_of(from->pending, n + 1, 1);
+	to->prior = copy_of(from->prior, n, sizeof(*to->prior));
+	to->events = copy_of(from->events, from->n_events, sizeof(*to->events));
+	to->cap_events = from->n_events;
+	to->eval = NULL;
+}
+
 static int check_commit(const struct bisect_state *s, int commit, struct err *e)
 {
 	if (commit < BISECT_GOOD_END || commit >= (int)s->graph->n)

@@ -143,6 +143,44 @@ static void same_seed_same_result(void **state)
 	assert_true(a.mean != b.mean);
 }
 
+/* A plan before the first run; less is left after some of it. */
+static void forecast_shrinks_on_the_way(void **state)
+{
+	struct bisect_sim sim = noisy(5, 1);
+	struct bisect_forecast plan, same, left, four;
+	struct bisect_graph g = { 0 };
+	struct bisect_state s;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(bisect_graph_add_line(&g, 64, &e), &e);
+	assert_ok(bisect_graph_prepare(&g, &e), &e);
+	assert_ok(bisect_init(&s, &g, &sim.model, &e), &e);
+	assert_ok(bisect_forecast(&s, 1, 9, 1, &plan, &e), &e);
+	assert_ok(bisect_forecast(&s, 1, 9, 1, &same, &e), &e);
+	assert_memory_equal(&plan, &same, sizeof(plan));
+	assert_true(plan.named >= 8);
+	assert_true(plan.builds >= 6 && plan.builds <= 10);
+	assert_in_range(plan.minutes, 100, 220);
+	assert_true(plan.minutes_p90 >= plan.minutes);
+	assert_near(plan.wall, plan.minutes, 1e-9);
+	assert_ok(bisect_forecast(&s, 4, 9, 1, &four, &e), &e);
+	assert_true(four.wall < plan.wall);
+	for (int boot = 1; boot <= 2; boot++) {
+		assert_ok(bisect_add_run(&s, BISECT_GOOD_END, boot, 100, &e), &e);
+		assert_ok(bisect_add_run(&s, 63, boot + 2, 105, &e), &e);
+		assert_ok(bisect_add_run(&s, 20, boot + 4, 100.2, &e), &e);
+		assert_ok(bisect_add_run(&s, 28, boot + 6, 104.9, &e), &e);
+	}
+	assert_ok(bisect_forecast(&s, 1, 9, 1, &left, &e), &e);
+	assert_true(left.minutes < 0.6 * plan.minutes);
+	assert_int_equal(s.n_runs, 8);
+	assert_err(bisect_forecast(&s, 0, 9, 1, &left, &e), ERR_INVAL, &e);
+	assert_err(bisect_forecast(&s, 1, 0, 1, &left, &e), ERR_INVAL, &e);
+	bisect_done(&s);
+	bisect_graph_done(&g);
+}
+
 static void refuses_values_out_of_range(void **state)
 {
 	struct bisect_graph g = { 0 };
@@ -180,6 +218,7 @@ int main(void)
 		cmocka_unit_test(broken_commits_do_not_mislead),
 		cmocka_unit_test(four_machines_are_faster),
 		cmocka_unit_test(same_seed_same_result),
+		cmocka_unit_test(forecast_shrinks_on_the_way),
 		cmocka_unit_test(refuses_values_out_of_range),
 	};
 
