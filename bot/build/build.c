@@ -277,6 +277,34 @@ static int make_image(struct job *j, struct err *e)
 	return r;
 }
 
+static int keep_list(struct job *j, const char *name, const struct strbuf *list, char **ret)
+{
+	_cleanup_(freep) char *to = xasprintf("%s/%s", j->w.out, name);
+	struct err why = { 0 };
+	int r = file_write(to, strbuf_str(list), list->len, 0600, &why);
+
+	if (r < 0)
+		strbuf_addf(&j->log, "*** no list of %s: %s\n", name, why.msg);
+	else
+		*ret = take_ptr(to);
+	return r;
+}
+
+/* Good to have; a build without them is as good. */
+static void keep_lists(struct job *j)
+{
+	struct strbuf objects = STRBUF_INIT;
+	struct strbuf deps = STRBUF_INIT;
+	struct err why = { 0 };
+
+	if (objects_list(&j->w, &objects, &deps, &why) < 0)
+		strbuf_addf(&j->log, "*** no lists of objects and sources: %s\n", why.msg);
+	else if (keep_list(j, "objects", &objects, &j->r.objects) == 0)
+		(void)keep_list(j, "deps", &deps, &j->r.deps);
+	strbuf_done(&objects);
+	strbuf_done(&deps);
+}
+
 static int collect(struct job *j, struct err *e)
 {
 	struct strbuf release = STRBUF_INIT;
@@ -300,6 +328,7 @@ static int collect(struct job *j, struct err *e)
 		return 0;
 	}
 	j->r.image = take_ptr(to);
+	keep_lists(j);
 	if (collect_read(j->w.o, "include/config/kernel.release", 128, &release, NULL) == 0) {
 		size_t n = strcspn(strbuf_str(&release), "\n");
 		_cleanup_(freep) char *line = output_line(strbuf_str(&release), n);
@@ -315,6 +344,8 @@ static void forget_end(struct job *j)
 {
 	free(j->r.detail);
 	free(j->r.config);
+	free(j->r.objects);
+	free(j->r.deps);
 	for (size_t i = 0; i < j->r.n_warnings; i++)
 		free(j->r.warnings[i]);
 	free(j->r.warnings);

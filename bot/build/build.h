@@ -70,6 +70,11 @@ enum build_end {
  * @image, @config: copies in WORK_DIR/out/COMMIT, valid for an hour or until the next build of the
  *	same commit there; NULL unless OK (@config is there as soon as the configuration was made).
  * @log: path of the whole output of kconfig and make.
+ * @objects: path of a list of object files, "PATH HASH" sorted by path. The hash is of what gets into
+ *	the running kernel: builds with equal lists do the same, see elf_code(). NULL unless OK, and
+ *	when it could not be made.
+ * @deps: path of a list of the sources and headers that went in, sorted; may have some that an
+ *	earlier build in this folder needed. NULL as @objects.
  * @build_id: GNU build id of vmlinux, lower-case hex; "" unless OK.
  * @kernel_release: as `uname -r` will say it; "" if unknown.
  * @took_s: seconds in all. @checkout_s: of them for the source.
@@ -81,6 +86,8 @@ struct build_result {
 	char *image;
 	char *config;
 	char *log;
+	char *objects;
+	char *deps;
 	char build_id[129];
 	char kernel_release[129];
 	double took_s;

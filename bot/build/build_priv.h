@@ -84,6 +84,17 @@ int collect_read(const char *dir, const char *path, size_t max, struct strbuf *r
 /** collect_build_id() - of the ELF file at @path below @dir. */
 int collect_build_id(const char *dir, const char *path, char ret[129], struct err *e);
 
+/**
+ * objects_list() - what @w->o has been built into and from, as build.h has it.
+ * @objects, @deps: appended to.
+ * Return: 0; ERR_TOO_BIG, ERR_IO, ERR_NOENT (there is nothing): the lists are of no use.
+ */
+int objects_list(const struct workdir *w, struct strbuf *objects, struct strbuf *deps,
+		 struct err *e);
+
+/** deps_path() - the source that a word of a .cmd file of @folder names, free() it; NULL: none. */
+char *deps_path(const char *folder, const char *word, size_t len);
+
 #define KCONFIG_MAX (16 << 20)
 
 /** kconfig_is_file() - is this base a path, and not a make target? */

@@ -90,6 +90,8 @@ void build_result_done(struct build_result *r)
 	free(r->image);
 	free(r->config);
 	free(r->log);
+	free(r->objects);
+	free(r->deps);
 	for (size_t i = 0; i < r->n_warnings; i++)
 		free(r->warnings[i]);
 	free(r->warnings);

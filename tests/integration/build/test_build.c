@@ -2,6 +2,8 @@
 #include "tests/test.h"
 
 #include "bot/build/build.h"
+#include "bot/watch/mirror.h"
+#include "bot/watch/revert.h"
 #include "tests/integration/repo.h"
 
 #include <fcntl.h>
@@ -93,6 +95,16 @@ static void build_only(enum build_end want)
 	struct build_result r = build(want);
 
 	build_result_done(&r);
+}
+
+static char *text_of(const char *path)
+{
+	struct strbuf b = STRBUF_INIT;
+	struct err e = { 0 };
+
+	assert_non_null(path);
+	assert_ok(file_read(path, 1 << 20, &b, &e), &e);
+	return strbuf_take(&b);
 }
 
 /* A commit whose target "extra" runs @line in the sandbox. */
@@ -523,6 +535,63 @@ static void keeps_our_own_faults_apart(void **state)
 	assert_err(build_run(&req, &r, &e), ERR_INVAL, &e);
 }
 
+static void lists_objects_that_a_comment_does_not_change(void **state)
+{
+	struct build_result r = build(BUILD_OK);
+	_cleanup_(freep) char *first = text_of(r.objects);
+	_cleanup_(freep) char *deps = text_of(r.deps);
+	_cleanup_(freep) char *second = NULL;
+	_cleanup_(freep) char *third = NULL;
+
+	(void)state;
+	assert_memory_equal(first, "a.o ", 4);
+	assert_non_null(strstr(first, "\nb.o "));
+	assert_string_equal(deps, "");
+	build_result_done(&r);
+	run("cd r; sed -i '1i/* why */' b.c; git commit -qam comment");
+	r = build(BUILD_OK);
+	second = text_of(r.objects);
+	assert_string_equal(first, second);
+	build_result_done(&r);
+	run("cd r; sed -i 's/return 1/return 2/' b.c; git commit -qam code");
+	r = build(BUILD_OK);
+	third = text_of(r.objects);
+	assert_string_not_equal(first, third);
+	build_result_done(&r);
+}
+
+static void builds_a_revert_like_any_commit(void **state)
+{
+	_cleanup_(freep) char *start = NULL;
+	_cleanup_(freep) char *bad = NULL;
+	_cleanup_(freep) char *again = NULL;
+	_cleanup_(freep) char *objects = NULL;
+	struct build_result r = build(BUILD_OK);
+	struct mirror *m;
+	struct revert v;
+	struct err e = { 0 };
+
+	(void)state;
+	objects = text_of(r.objects);
+	build_result_done(&r);
+	run("cd r; sed -i 's/return 1/return 2/' b.c; git commit -qam code; echo x >x; git add x; "
+	    "git commit -qm more");
+	start = sh("git -C r rev-parse HEAD");
+	bad = sh("git -C r rev-parse HEAD~");
+	assert_ok(mirror_open(mirror, &m, &e), &e);
+	assert_ok(mirror_revert(m, bad, start, "host.example.org", &v, &e), &e);
+	mirror_free(m);
+	assert_int_equal(v.end, REVERT_DONE);
+	req.commit = v.hash;
+	assert_ok(build_run(&req, &r, &e), &e);
+	req.commit = NULL;
+	revert_done(&v);
+	assert_int_equal(r.end, BUILD_OK);
+	again = text_of(r.objects);
+	assert_string_equal(objects, again);
+	build_result_done(&r);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -532,6 +601,8 @@ int main(void)
 		T(a_variant_builds_with_other_flags),
 		T(rebuilds_only_what_changed),
 		T(makes_equal_images_in_other_folders),
+		T(lists_objects_that_a_comment_does_not_change),
+		T(builds_a_revert_like_any_commit),
 		T(uses_the_compile_cache),
 		T(reports_the_error_of_the_compiler),
 		T(stops_a_build_that_takes_too_long),
