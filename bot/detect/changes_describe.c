@@ -11,6 +11,10 @@
 /* 95 % of where a step of known size may have been, in squared sigma (Hansen 2000, table 1). */
 #define PLACE_LEVEL 7.35
 
+/* Variances of two levels that differ by this factor make it another likelihood. */
+#define OTHER_NOISE 4.0
+#define VAR_MIN	    .25
+
 /* Far out, in standard deviations of its level; more than a few of them are the level's habit. */
 #define OUTLIER_SD 8.0
 enum {
@@ -25,23 +29,47 @@ static double value(const struct changes_work *w, double z)
 	return w->ln_scale ? exp(y) : y * w->unit;
 }
 
-static double loss(const struct changes_work *w, size_t i, double level)
-{
-	double d = (double)w->z[i] - level, k2 = w->preset.k * w->preset.k;
+/* What it costs, in minus twice the log likelihood, that a point is of level a and not of b. */
+struct rivals {
+	double a;
+	double b;
+	double var_a;
+	double var_b;
+	double logs;
+	double k2;
+};
 
-	return d * d < k2 ? d * d : k2;
+static struct rivals rivals_of(const struct changes_work *w, const struct changes_level *a,
+			       const struct changes_level *b)
+{
+	struct rivals r = { .a = a->median,
+			    .b = b->median,
+			    .var_a = fmax(a->var, VAR_MIN),
+			    .var_b = fmax(b->var, VAR_MIN),
+			    .k2 = w->preset.k * w->preset.k };
+
+	r.logs = log(r.var_a / r.var_b);
+	return r;
+}
+
+static double cost_of_a(const struct rivals *r, double z)
+{
+	double a = (z - r->a) * (z - r->a) / r->var_a, b = (z - r->b) * (z - r->b) / r->var_b;
+
+	return (a < r->k2 ? a : r->k2) - (b < r->k2 ? b : r->k2) + r->logs;
 }
 
 /* Best place for the change between @a and @b and the places nearly as good. */
 static void place(const struct changes_work *w, const struct changes_level *a,
 		  const struct changes_level *b, struct changes_place *ret)
 {
-	double limit = PLACE_LEVEL * w->f, here = 0, least = 0;
-	size_t best = b->start;
+	struct rivals r = rivals_of(w, a, b);
+	double limit = PLACE_LEVEL * w->f, here = 0, least = 0, ratio = r.var_a / r.var_b;
+	size_t best = b->start, start = b->start;
 
-	/* Both directions from the cut; moving it over a point changes only that point's loss. */
+	/* Both directions from the cut; moving it over a point changes only that point's cost. */
 	for (size_t i = b->start; i + 1 < b->end; i++) {
-		here += loss(w, i, a->median) - loss(w, i, b->median);
+		here += cost_of_a(&r, (double)w->z[i]);
 		if (here < least) {
 			least = here;
 			best = i + 1;
@@ -49,26 +77,29 @@ static void place(const struct changes_work *w, const struct changes_level *a,
 	}
 	here = 0;
 	for (size_t i = a->end; i-- > a->start + 1;) {
-		here += loss(w, i, b->median) - loss(w, i, a->median);
+		here -= cost_of_a(&r, (double)w->z[i]);
 		if (here < least) {
 			least = here;
 			best = i;
 		}
 	}
-	ret->index = ret->lo = ret->hi = b->start;
-	ret->lo = best < ret->lo ? best : ret->lo;
-	ret->hi = best > ret->hi ? best : ret->hi;
+	/* The search took the noise to be the same on both sides. */
+	if (ratio > OTHER_NOISE || ratio < 1 / OTHER_NOISE)
+		start = best;
+	ret->index = start;
+	ret->lo = best < start ? best : start;
+	ret->hi = best > start ? best : start;
 	here = 0;
 	for (size_t i = best; i + 1 < b->end; i++) {
-		here += loss(w, i, a->median) - loss(w, i, b->median);
-		if (here <= limit)
-			ret->hi = i + 1 > ret->hi ? i + 1 : ret->hi;
+		here += cost_of_a(&r, (double)w->z[i]);
+		if (here <= limit && i + 1 > ret->hi)
+			ret->hi = i + 1;
 	}
 	here = 0;
 	for (size_t i = best; i-- > a->start + 1;) {
-		here += loss(w, i, b->median) - loss(w, i, a->median);
-		if (here <= limit)
-			ret->lo = i < ret->lo ? i : ret->lo;
+		here -= cost_of_a(&r, (double)w->z[i]);
+		if (here <= limit && i < ret->lo)
+			ret->lo = i;
 	}
 }
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/detect/changes_parts.h"
 
+#include "bot/base/cleanup.h"
+#include "bot/base/strbuf.h"
 #include "bot/detect/stats.h"
 
 #include <math.h>
 #include <string.h>
+
+/* With more of them, to look for the very weakest one each time would take too long. */
+#define MANY_LEVELS 1000
 
 /* Hoare's quickselect with a median of three: linear on what series look like, sorted ones too. */
 double changes_select(double *x, size_t n, size_t k)
@@ -82,6 +87,14 @@ static double level_p(const struct changes_work *w, size_t i)
 	return stats_t_two_sided((b->mean - a->mean) / se, na + nb - 2);
 }
 
+static void fill_all(struct changes_work *w)
+{
+	for (size_t i = 0; i < w->nlevels; i++)
+		changes_level_fill(w, &w->levels[i]);
+	for (size_t i = 0; i + 1 < w->nlevels; i++)
+		w->p[i] = level_p(w, i);
+}
+
 /* Size of the change after level @i, and the least that it would have to be, in sigma. */
 static bool level_is_small(const struct changes_work *w, size_t i)
 {
@@ -96,48 +109,88 @@ static bool level_is_small(const struct changes_work *w, size_t i)
 	return step < fmax(mag, w->preset.kappa);
 }
 
-/* The change to delete next: the worst p that is too large, else the smallest of the bad steps. */
+static double level_step(const struct changes_work *w, size_t i)
+{
+	return fabs(w->levels[i + 1].mean - w->levels[i].mean);
+}
+
+static bool is_bad(const struct changes_work *w, size_t i)
+{
+	const struct changes_level *a = &w->levels[i], *b = a + 1;
+
+	return w->p[i] > w->preset.alpha || a->end - a->start < w->preset.minseg ||
+	       b->end - b->start < w->preset.minseg || level_is_small(w, i);
+}
+
+/* Of two bad changes: the one with the worse p, when one is too large; else the smaller step. */
+static bool is_weaker(const struct changes_work *w, size_t i, size_t than)
+{
+	if (fmax(w->p[i], w->p[than]) > w->preset.alpha && w->p[i] != w->p[than])
+		return w->p[i] > w->p[than];
+	return level_step(w, i) < level_step(w, than);
+}
+
+/* The bad change to delete next; w->nlevels when all are good. */
 static size_t weakest(const struct changes_work *w)
 {
-	size_t worst = w->nlevels, least = w->nlevels;
-	double least_step = INFINITY;
+	size_t worst = w->nlevels;
 
 	for (size_t i = 0; i + 1 < w->nlevels; i++) {
-		const struct changes_level *a = &w->levels[i], *b = a + 1;
-		double step = fabs(b->mean - a->mean);
-		bool is_short = a->end - a->start < w->preset.minseg ||
-				b->end - b->start < w->preset.minseg;
-
-		if (w->p[i] > w->preset.alpha && (worst == w->nlevels || w->p[i] > w->p[worst]))
+		if (is_bad(w, i) && (worst == w->nlevels || is_weaker(w, i, worst)))
 			worst = i;
-		if ((is_short || level_is_small(w, i)) && step < least_step) {
-			least_step = step;
-			least = i;
-		}
 	}
-	return worst < w->nlevels ? worst : least;
+	return worst;
+}
+
+static void delete_change(struct changes_work *w, size_t i)
+{
+	w->levels[i].end = w->levels[i + 1].end;
+	w->nlevels--;
+	memmove(&w->levels[i + 1], &w->levels[i + 2], (w->nlevels - i - 1) * sizeof(*w->levels));
+	memmove(&w->p[i], &w->p[i + 1], (w->nlevels - i - 1) * sizeof(*w->p));
+	changes_level_fill(w, &w->levels[i]);
+	if (i > 0)
+		w->p[i - 1] = level_p(w, i - 1);
+	if (i + 1 < w->nlevels)
+		w->p[i] = level_p(w, i);
+}
+
+/*
+ * Deletes, in one go, bad changes that are weaker than their bad neighbours: they would go before
+ * these anyway, and what is farther away does not matter to them. Return: were there any?
+ */
+static bool delete_many(struct changes_work *w)
+{
+	size_t n = w->nlevels - 1, out = 0;
+	_cleanup_(freep) bool *bad = xcalloc(n + 2, sizeof(*bad));
+	bool deleted = false, after_delete = false;
+
+	for (size_t i = 0; i < n; i++)
+		bad[i + 1] = is_bad(w, i);
+	for (size_t i = 0; i < n; i++) {
+		bool gone = bad[i + 1] && !after_delete && (!bad[i] || !is_weaker(w, i - 1, i)) &&
+			    (!bad[i + 2] || !is_weaker(w, i + 1, i));
+
+		after_delete = gone;
+		deleted = deleted || gone;
+		bad[i] = gone; /* from here on it tells of i, no longer of the one before */
+	}
+	for (size_t i = 1; i <= n; i++) {
+		if (bad[i - 1])
+			w->levels[out].end = w->levels[i].end;
+		else
+			w->levels[++out] = w->levels[i];
+	}
+	w->nlevels = out + 1;
+	fill_all(w);
+	return deleted;
 }
 
 void changes_merge(struct changes_work *w)
 {
-	for (size_t i = 0; i < w->nlevels; i++)
-		changes_level_fill(w, &w->levels[i]);
-	for (size_t i = 0; i + 1 < w->nlevels; i++)
-		w->p[i] = level_p(w, i);
-	for (;;) {
-		size_t i = weakest(w);
-
-		if (i >= w->nlevels)
-			return;
-		w->levels[i].end = w->levels[i + 1].end;
-		w->nlevels--;
-		memmove(&w->levels[i + 1], &w->levels[i + 2],
-			(w->nlevels - i - 1) * sizeof(*w->levels));
-		memmove(&w->p[i], &w->p[i + 1], (w->nlevels - i - 1) * sizeof(*w->p));
-		changes_level_fill(w, &w->levels[i]);
-		if (i > 0)
-			w->p[i - 1] = level_p(w, i - 1);
-		if (i + 1 < w->nlevels)
-			w->p[i] = level_p(w, i);
-	}
+	fill_all(w);
+	while (w->nlevels > MANY_LEVELS && delete_many(w))
+		;
+	for (size_t i; (i = weakest(w)) < w->nlevels;)
+		delete_change(w, i);
 }

@@ -249,6 +249,48 @@ static void below_the_least_effect_nothing_is_said(void **state)
 	changes_done(&c);
 }
 
+static void thousands_of_small_steps_are_no_change(void **state)
+{
+	enum {
+		MANY = 20000
+	};
+	struct series_point *many = calloc(MANY, sizeof(*many));
+	struct changes c = { 0 };
+
+	(void)state;
+	assert_non_null(many);
+	for (size_t i = 0; i < MANY; i++)
+		many[i].value = exp((double)(i / 8 % 2) * .008 + gsl_ran_gaussian(rng, .0005));
+	assert_int_equal(changes_find(many, MANY, NULL, NULL, &c, NULL), 0);
+	assert_int_equal(c.n, 0);
+	changes_done(&c);
+	/* And as many large ones are found. */
+	for (size_t i = 0; i < MANY; i++)
+		many[i].value = exp((double)(i / 8 % 2) * .08 + gsl_ran_gaussian(rng, .0005));
+	assert_int_equal(changes_find(many, MANY, NULL, NULL, &c, NULL), 0);
+	assert_int_equal(c.n, MANY / 8 - 1);
+	changes_done(&c);
+	free(many);
+}
+
+static void a_step_into_quiet_is_placed_where_it_gets_quiet(void **state)
+{
+	size_t exact = 0;
+
+	(void)state;
+	for (int round = 0; round < 100; round++) {
+		struct changes c;
+
+		fill(0, 100, 1, .04);
+		fill(100, 100, .94, .01);
+		c = find(200, NULL, CHANGES_SENSITIVE);
+		exact += c.n > 0 && c.items[0].index == 100;
+		changes_done(&c);
+	}
+	/* With one noise for both sides it is 60 of 100. */
+	assert_true(exact >= 70);
+}
+
 static void mixed_signs_are_judged_on_the_raw_scale(void **state)
 {
 	struct changes c;
@@ -683,6 +725,8 @@ int main(void)
 		TEST(a_constant_has_no_change),
 		TEST(a_step_without_noise_is_found),
 		TEST(below_the_least_effect_nothing_is_said),
+		TEST(thousands_of_small_steps_are_no_change),
+		TEST(a_step_into_quiet_is_placed_where_it_gets_quiet),
 		TEST(mixed_signs_are_judged_on_the_raw_scale),
 		TEST(the_unit_does_not_matter),
 		TEST(a_step_in_small_parts_is_one_change),
