@@ -371,10 +371,14 @@ static bool fit(struct history *h, const int *sizes, size_t nsizes, uint64_t see
 		struct detect_profile *p)
 {
 	_cleanup_(freep) double *r = xcalloc(h->y.len, sizeof(*r));
-	double pooled, least;
+	double pooled, least, biggest;
 
 	memcpy(r, h->y.items, h->y.len * sizeof(*r));
 	stats_sort(r, h->y.len);
+	/* Their squares would be infinite, or nothing. */
+	biggest = fmax(fabs(r[0]), fabs(r[h->y.len - 1]));
+	if (!h->ln && !(biggest < 1e150 && biggest > 1e-150))
+		return false;
 	least = rounding(r, h->y.len);
 	fit_bimodal(h, r, p);
 	residuals(h, r);
