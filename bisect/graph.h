@@ -86,6 +86,14 @@ static inline bool bisect_graph_contains(const struct bisect_graph *g, size_t x,
 	return (g->bits[x * g->words + c / 64] >> (c % 64)) & 1;
 }
 
+/** bisect_graph_is_merge() - has @c more than one parent, those outside of the range included? */
+static inline bool bisect_graph_is_merge(const struct bisect_graph *g, size_t c)
+{
+	const struct bisect_commit *commit = &g->commits[c];
+
+	return commit->n_parents > 1 || (commit->n_parents == 1 && commit->outside);
+}
+
 /** bisect_graph_find() - index of the commit @hash; ERR_NOENT if it is not in the range. */
 int bisect_graph_find(const struct bisect_graph *g, const char *hash, struct err *e);
 

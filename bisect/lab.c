@@ -41,6 +41,12 @@ void bisect_lab_reset(struct bisect_lab *lab)
 	lab->culprit = lab->sim->culprit;
 	if (lab->culprit == BISECT_SIM_ANY)
 		lab->culprit = (int)gsl_rng_uniform_int(lab->rng, n);
+	while (lab->culprit == BISECT_SIM_MERGE) {
+		size_t c = gsl_rng_uniform_int(lab->rng, n);
+
+		if (bisect_graph_is_merge(lab->g, c))
+			lab->culprit = (int)c;
+	}
 	lab->second = BISECT_NO_COMMIT;
 	if (lab->sim->second != 0 && lab->culprit >= 0)
 		draw_second(lab);
@@ -169,6 +175,7 @@ static void take_answer(const struct bisect_lab *lab, const struct bisect_step *
 				       .probability = step->probability,
 				       .second = step->second,
 				       .second_probability = step->second_probability,
+				       .merge = step->merge,
 				       .drifted = step->drifted };
 	for (size_t i = 0; i < step->n_set; i++)
 		ret->in_set |= step->set[i] == lab->culprit;

@@ -38,6 +38,7 @@ struct bisect_answer {
 	bool in_set;
 	int second;
 	double second_probability;
+	bool merge;
 	bool drifted;
 };
 

@@ -120,6 +120,7 @@ static void count_answer(struct bisect_sim_result *r, const struct bisect_lab *l
 	if (a->action != BISECT_DONE)
 		return;
 	r->named++;
+	r->merges += a->merge;
 	r->confidence += a->probability;
 	if (a->commit == lab->culprit)
 		r->right++;
@@ -174,12 +175,23 @@ static void finish_means(struct bisect_sim_result *r, double *minutes)
 	r->median = 0.5 * (minutes[(n - 1) / 2] + minutes[n / 2]);
 	r->p90 = minutes[(size_t)(0.9 * (n - 1))];
 	r->mean /= n;
+	for (int i = 0; i < n; i++)
+		r->sd += (minutes[i] - r->mean) * (minutes[i] - r->mean);
+	r->sd = n > 1 ? sqrt(r->sd / (n - 1)) : 0;
 	r->wall /= n;
 	r->builds /= n;
 	r->boots /= n;
 	r->runs /= n;
 	if (r->named > 0)
 		r->confidence /= r->named;
+}
+
+static bool has_merge(const struct bisect_graph *g)
+{
+	for (size_t c = 0; c < g->n; c++)
+		if (bisect_graph_is_merge(g, c))
+			return true;
+	return false;
 }
 
 static int check_sim(const struct bisect_graph *g, const struct bisect_sim *sim, struct err *e)
@@ -205,7 +217,8 @@ static int check_sim(const struct bisect_graph *g, const struct bisect_sim *sim,
 	if (sim->strategy == BISECT_PLAIN && (sim->plain_boots < 1 || sim->plain_boots > 1000))
 		return err_set(e, ERR_INVAL, "%d runs a commit, must be 1 to 1000",
 			       sim->plain_boots);
-	if (sim->culprit < BISECT_SIM_NONE || sim->culprit >= (int)g->n)
+	if (sim->culprit < BISECT_SIM_MERGE || sim->culprit >= (int)g->n ||
+	    (sim->culprit == BISECT_SIM_MERGE && !has_merge(g)))
 		return err_set(e, ERR_INVAL, "culprit %d is not in the range", sim->culprit);
 	if (!(sim->second >= 0 && sim->second < 1) && sim->second != -1)
 		return err_set(e, ERR_INVAL, "share of the second step is %g, must be 0 to 1 or -1",

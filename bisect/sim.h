@@ -20,7 +20,8 @@ enum bisect_strategy {
  * @machines: 1 … 64, for BISECT_OURS.
  * @trials: 1 … 1,000,000.
  * @strategy, @plain_boots: boots of one run each per commit of BISECT_PLAIN.
- * @culprit: first bad commit; -1: drawn for each trial; -2: none, the ends do not differ.
+ * @culprit: first bad commit; -1: drawn for each trial; -2: none, the ends do not differ; -3: drawn
+ *           among merges.
  * @second: share of the step that a second commit brings, drawn for each trial; 0: there is none;
  *          -1: it takes the whole step back, and is a descendant of the culprit.
  *
@@ -40,8 +41,9 @@ struct bisect_sim {
 	double second;
 };
 
-#define BISECT_SIM_ANY	(-1)
-#define BISECT_SIM_NONE (-2)
+#define BISECT_SIM_ANY	 (-1)
+#define BISECT_SIM_NONE	 (-2)
+#define BISECT_SIM_MERGE (-3)
 
 /**
  * struct bisect_sim_result - how it went.
@@ -49,9 +51,10 @@ struct bisect_sim {
  * child, @far by more.
  * @none, @sets, @sets_right: answers 'the ends do not differ', 'one of these', culprit among them.
  * @two: answers with a second commit that reaches the wanted confidence; @two_right: both are right.
+ * @merges: merges named as such.
  * @drifted: answers with the remark that the machine moved; it never does here.
  * @confidence: mean stated probability of the named.
- * Minutes are machine minutes; @wall is the mean from start to answer. The rest are means a trial.
+ * Minutes are machine minutes, @sd that of one trial; @wall is the mean from start to answer. The rest are means a trial.
  */
 struct bisect_sim_result {
 	int trials;
@@ -64,9 +67,11 @@ struct bisect_sim_result {
 	int sets_right;
 	int two;
 	int two_right;
+	int merges;
 	int drifted;
 	double confidence;
 	double mean;
+	double sd;
 	double median;
 	double p90;
 	double wall;

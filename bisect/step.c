@@ -241,14 +241,6 @@ static void step_set(const struct bisect_state *s, const struct bisect_eval *v,
 		step->set_p[i] = v->p[step->set[i]];
 }
 
-/* All parents of a merge have to be good themselves before the merge is blamed. */
-static bool is_merge(const struct bisect_state *s, int commit)
-{
-	const struct bisect_commit *c = &s->graph->commits[commit];
-
-	return c->n_parents + (c->outside ? 1 : 0) > 1;
-}
-
 static void step_search(const struct bisect_state *s, const struct bisect_eval *v,
 			struct bisect_step *step)
 {
@@ -278,7 +270,7 @@ static bool step_answer(const struct bisect_state *s, const struct bisect_eval *
 			return true;
 		step->action = BISECT_DONE;
 		step->commit = step->likeliest;
-		step->merge = is_merge(s, step->likeliest);
+		step->merge = bisect_graph_is_merge(s->graph, (size_t)step->likeliest);
 		return true;
 	}
 	if (s->n_skipped == 0 || v->p_none > 1 - s->params.confidence)

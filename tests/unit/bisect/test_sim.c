@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include "bisect/sim.h"
+#include "tests/unit/bisect/history.h"
 
 /* The noise of the published table: sigma 1, boots 0.3, builds 0.15, 3 % outliers. */
 static struct bisect_sim noisy(double step, int trials)
@@ -63,12 +64,12 @@ static void large_step_in_a_long_range_is_named(void **state)
 
 static void small_step_is_named_where_plain_fails(void **state)
 {
-	struct bisect_sim sim = noisy(-2, 20);
+	struct bisect_sim sim = noisy(-2, 10);
 	struct bisect_sim_result ours, plain;
 
 	(void)state;
 	run(32, &sim, &ours);
-	assert_true(ours.right >= 19);
+	assert_true(ours.right >= 9);
 	sim.strategy = BISECT_PLAIN;
 	sim.trials = 400;
 	run(32, &sim, &plain);
@@ -129,6 +130,54 @@ static void four_machines_are_faster(void **state)
 	assert_true(four.mean > one.mean);
 }
 
+static void merges_are_named_as_such(void **state)
+{
+	struct bisect_graph g = { 0 };
+	struct bisect_sim sim = noisy(5, 5);
+	struct bisect_sim_result r;
+	struct err e = { 0 };
+
+	(void)state;
+	history_make(&g, 100, 3);
+	sim.culprit = BISECT_SIM_MERGE;
+	assert_ok(bisect_simulate(&g, &sim, &r, &e), &e);
+	assert_int_equal(r.right, 5);
+	assert_int_equal(r.merges, 5);
+	bisect_graph_done(&g);
+}
+
+/* Whatever the answer, the culprit has to be in it. */
+static void cluster_around_the_culprit_gives_the_set(void **state)
+{
+	struct bisect_graph g = { 0 };
+	struct bisect_sim sim = noisy(5, 5);
+	struct bisect_sim_result r;
+	struct err e = { 0 };
+
+	(void)state;
+	history_make(&g, 100, 3);
+	sim.cluster = 2;
+	assert_ok(bisect_simulate(&g, &sim, &r, &e), &e);
+	assert_int_equal(r.sets_right, 5);
+	bisect_graph_done(&g);
+}
+
+static void both_of_two_steps_are_named(void **state)
+{
+	struct bisect_sim sim = noisy(20, 4);
+	struct bisect_sim_result r;
+
+	(void)state;
+	sim.second = 0.4;
+	run(64, &sim, &r);
+	assert_true(r.two_right >= 3);
+	assert_int_equal(r.two_right, r.two);
+	sim.second = -1;
+	run(64, &sim, &r);
+	assert_int_equal(r.none, 4);
+	assert_int_equal(r.two_right, r.two);
+}
+
 static void same_seed_same_result(void **state)
 {
 	struct bisect_sim sim = noisy(3, 3);
@@ -186,10 +235,10 @@ static void refuses_values_out_of_range(void **state)
 	struct bisect_graph g = { 0 };
 	struct bisect_sim_result r = { .trials = 77 };
 	struct err e = { 0 };
-	struct bisect_sim bad[7];
+	struct bisect_sim bad[10];
 
 	(void)state;
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 10; i++)
 		bad[i] = noisy(2, 10);
 	bad[0].trials = 0;
 	bad[1].machines = 65;
@@ -199,9 +248,12 @@ static void refuses_values_out_of_range(void **state)
 	bad[5].strategy = BISECT_PLAIN;
 	bad[5].plain_boots = 0;
 	bad[6].model.sigma = 0;
+	bad[7].culprit = BISECT_SIM_MERGE;
+	bad[8].second = 1;
+	bad[9].cluster = -1;
 	assert_ok(bisect_graph_add_line(&g, 4, &e), &e);
 	assert_ok(bisect_graph_prepare(&g, &e), &e);
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 10; i++)
 		assert_err(bisect_simulate(&g, &bad[i], &r, &e), ERR_INVAL, &e);
 	assert_int_equal(r.trials, 77);
 	bisect_graph_done(&g);
@@ -217,6 +269,9 @@ int main(void)
 		cmocka_unit_test(no_step_is_said),
 		cmocka_unit_test(broken_commits_do_not_mislead),
 		cmocka_unit_test(four_machines_are_faster),
+		cmocka_unit_test(merges_are_named_as_such),
+		cmocka_unit_test(cluster_around_the_culprit_gives_the_set),
+		cmocka_unit_test(both_of_two_steps_are_named),
 		cmocka_unit_test(same_seed_same_result),
 		cmocka_unit_test(forecast_shrinks_on_the_way),
 		cmocka_unit_test(refuses_values_out_of_range),
