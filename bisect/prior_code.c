@@ -38,15 +38,18 @@ static char skip_gap(struct text *t)
 			gap = '\n';
 			t->p++;
 		} else if (is_blank(*t->p)) {
-			gap = gap ? gap : ' ';
+			if (!gap)
+				gap = ' ';
 			t->p++;
 		} else if (at(t, "/*")) {
 			const char *stop = memmem(t->p + 2, (size_t)(t->end - t->p - 2), "*/", 2);
 
-			gap = gap ? gap : ' ';
+			if (!gap)
+				gap = ' ';
 			t->p = stop ? stop + 2 : t->end;
 		} else if (at(t, "//")) {
-			gap = gap ? gap : ' ';
+			if (!gap)
+				gap = ' ';
 			while (t->p < t->end && *t->p != '\n')
 				t->p += *t->p == '\\' && t->p + 1 < t->end ? 2 : 1;
 		} else {
@@ -56,39 +59,84 @@ static char skip_gap(struct text *t)
 	return gap;
 }
 
-/* A string or character constant, to its end or that of the line. */
-static void copy_quoted(struct text *t, struct strbuf *ret)
+/* Past a string or character constant, to its end or that of the line. */
+static void skip_quoted(struct text *t)
 {
-	char quote = *t->p;
+	char quote = *t->p++;
 
-	strbuf_addch(ret, *t->p++);
 	while (t->p < t->end && *t->p != '\n') {
 		char c = *t->p++;
 
-		strbuf_addch(ret, c);
 		if (c == quote)
 			break;
 		if (c == '\\' && t->p < t->end)
-			strbuf_addch(ret, *t->p++);
+			t->p++;
 	}
 }
 
-/* C without comments, each gap one blank or line end, none at the ends. */
-static void reduce_c(const char *s, size_t len, struct strbuf *ret)
+static void skip_token(struct text *t)
+{
+	if (*t->p == '"' || *t->p == '\'')
+		skip_quoted(t);
+	else
+		t->p++;
+}
+
+static size_t common_prefix(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t n = a_len < b_len ? a_len : b_len;
+	size_t i = 0;
+
+	while (n - i >= 64 && memcmp(a + i, b + i, 64) == 0)
+		i += 64;
+	while (i < n && a[i] == b[i])
+		i++;
+	return i;
+}
+
+/*
+ * Most of two versions is the same, so it is read once: up to the end of the last token that has at
+ * least one byte in common after it, so that no comment begins there in one of both only.
+ */
+static size_t common_tokens(const char *s, size_t len)
 {
 	struct text t = { s, s + len };
+	const char *last = s;
 
-	(void)skip_gap(&t);
-	while (t.p < t.end) {
-		char gap;
+	for (;;) {
+		(void)skip_gap(&t);
+		if (t.p >= t.end)
+			break;
+		skip_token(&t);
+		if (t.p >= t.end)
+			break;
+		last = t.p;
+	}
+	return (size_t)(last - s);
+}
 
-		if (*t.p == '"' || *t.p == '\'')
-			copy_quoted(&t, ret);
-		else
-			strbuf_addch(ret, *t.p++);
-		gap = skip_gap(&t);
-		if (gap && t.p < t.end)
-			strbuf_addch(ret, gap);
+/* C without comments, each gap one blank or line end, none at the ends. */
+static bool same_c(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t skip = common_tokens(a, common_prefix(a, a_len, b, b_len));
+	struct text x = { a + skip, a + a_len };
+	struct text y = { b + skip, b + b_len };
+	bool start = skip == 0;
+
+	for (;;) {
+		bool gaps = skip_gap(&x) == skip_gap(&y) || start;
+		const char *p = x.p;
+		const char *q = y.p;
+
+		if (x.p == x.end || y.p == y.end)
+			return x.p == x.end && y.p == y.end;
+		if (!gaps)
+			return false;
+		skip_token(&x);
+		skip_token(&y);
+		if (x.p - p != y.p - q || memcmp(p, q, (size_t)(x.p - p)) != 0)
+			return false;
+		start = false;
 	}
 }
 
@@ -154,20 +202,23 @@ static bool ends_in(const char *s, const char *end)
 	return n > m && strcmp(s + n - m, end) == 0;
 }
 
-bool prior_same_code(const char *path, const char *a, size_t a_len, const char *b, size_t b_len)
+static bool same_kconfig(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	_cleanup_(strbuf_done) struct strbuf x = STRBUF_INIT;
 	_cleanup_(strbuf_done) struct strbuf y = STRBUF_INIT;
+
+	reduce_kconfig(a, a_len, &x);
+	reduce_kconfig(b, b_len, &y);
+	return x.len == y.len && (!x.len || memcmp(x.s, y.s, x.len) == 0);
+}
+
+bool prior_same_code(const char *path, const char *a, size_t a_len, const char *b, size_t b_len)
+{
 	const char *base = strrchr(path, '/');
-	void (*reduce)(const char *s, size_t len, struct strbuf *ret);
 
 	if (!strncmp(base ? base + 1 : path, "Kconfig", 7))
-		reduce = reduce_kconfig;
-	else if (ends_in(path, ".c") || ends_in(path, ".h") || ends_in(path, ".S"))
-		reduce = reduce_c;
-	else
-		return false;
-	reduce(a, a_len, &x);
-	reduce(b, b_len, &y);
-	return x.len == y.len && (!x.len || memcmp(x.s, y.s, x.len) == 0);
+		return same_kconfig(a, a_len, b, b_len);
+	if (ends_in(path, ".c") || ends_in(path, ".h") || ends_in(path, ".S"))
+		return same_c(a, a_len, b, b_len);
+	return false;
 }
