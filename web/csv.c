@@ -20,7 +20,7 @@ void csv_str(struct strbuf *b, const char *s)
 	for (; s && *s; s++) {
 		if (*s == '"')
 			strbuf_addch(b, '"');
-		strbuf_addch(b, (unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s);
+		strbuf_addch(b, (char)((unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s));
 	}
 	strbuf_addch(b, '"');
 }

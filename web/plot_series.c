@@ -252,6 +252,23 @@ static void draw_points(struct html *h, const struct frame *f)
 	}
 }
 
+/* The commits of which it is not known whether they have the old level or the new one. */
+static void draw_between(struct html *h, const struct frame *f, const json_t *c, double x)
+{
+	size_t old = place_of(f, json_str(c, "last", ""));
+	double from = x_of(f, (double)old + 0.5);
+
+	if (old >= f->n || from >= x)
+		return;
+	html_open(h, "rect");
+	html_attrf(h, "x", "%.1f", from);
+	html_attrf(h, "width", "%.1f", x - from);
+	html_attrf(h, "y", "%.1f", f->top);
+	html_attrf(h, "height", "%.1f", HEIGHT - BOTTOM - f->top);
+	html_attrf(h, "class", "zone %s", state_class(json_str(c, "state", "")));
+	html_close(h);
+}
+
 /* Sign, word and colour; newest first, in the first row where it fits. */
 static void draw_change(struct html *h, const struct frame *f, const json_t *c,
 			double taken[LABEL_ROWS])
@@ -269,6 +286,7 @@ static void draw_change(struct html *h, const struct frame *f, const json_t *c,
 		row++;
 	(void)snprintf(class, sizeof(class), "mark %s", state_class(state));
 	y = LABEL_H * (double)(row < LABEL_ROWS ? row + 1 : LABEL_ROWS);
+	draw_between(h, f, c, x);
 	svg_line(h, x, y - 10, x, HEIGHT - BOTTOM, class);
 	(void)snprintf(text, sizeof(text), row < LABEL_ROWS ? "%s %s %+.1f%%" : "%s",
 		       state_sign(state), state, 100 * json_f64(c, "rel", NAN));
@@ -310,6 +328,6 @@ void plot_series(struct html *h, const json_t *j)
 	html_el(h, "p", "dim small",
 		"Each mark is the median of a commit's boots, in the order in which the branch came "
 		"to them; faint dots are single boots. A line is the level between change points, its "
-		"band two standard deviations of commits about it. Crosses at the bottom are commits "
-		"that were not measured.");
+		"band two standard deviations of commits about it. A change may have come anywhere in "
+		"the shaded part before its mark. Crosses at the bottom are commits that were not measured.");
 }

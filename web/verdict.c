@@ -227,7 +227,7 @@ void verdict_metrics(struct html *h, const json_t *metrics)
 	if (changed == n)
 		return;
 	html_open(h, "details");
-	html_elf(h, "summary", NULL, "Metrics that did not change: %zu", n - changed);
+	html_elf(h, "summary", NULL, "Metrics without a sure change: %zu", n - changed);
 	metric_rows(h, metrics, false, REST_MAX);
 	html_close(h);
 }

@@ -36,11 +36,13 @@ point AS (
 	FROM ends CROSS JOIN c LEFT JOIN measured m USING (commit)
 	WHERE c.place BETWEEN ends.lo AND ends.hi ORDER BY c.place DESC LIMIT $6::bigint),
 change AS (
-	SELECT p.*, f.place FROM s JOIN change_point p ON p.series = s.id LEFT JOIN c f ON f.commit = p.first),
+	SELECT p.*, f.place, o.place AS old_place, p.state NOT IN ('refuted', 'went-away') AS stands
+	FROM s JOIN change_point p ON p.series = s.id LEFT JOIN c f ON f.commit = p.first LEFT JOIN c o ON o.commit = p.last),
 level AS (
-	SELECT place, commit, median, (SELECT count(*) FROM change x WHERE x.place <= point.place
-		AND x.state NOT IN ('refuted', 'went-away')) AS seg
-	FROM point WHERE median IS NOT NULL),
+	-- What lies between the last commit of an old level and the first of the new one belongs to neither.
+	SELECT place, commit, median, (SELECT count(*) FROM change x WHERE x.place <= point.place AND x.stands) AS seg
+	FROM point WHERE median IS NOT NULL AND NOT EXISTS (SELECT FROM change x
+		WHERE x.stands AND x.old_place < point.place AND point.place < x.place)),
 center AS (SELECT seg, percentile_cont(0.5) WITHIN GROUP (ORDER BY median) AS center FROM level GROUP BY seg)
 SELECT json_strip_nulls(json_build_object(
 	'id', s.id, 'tree', s.tree, 'branch', s.branch, 'machine', s.machine, 'job', s.job_name, 'suite', s.suite,
