@@ -17,7 +17,9 @@ struct err;
  * @kconfig_base: a make target ("tinyconfig", "defconfig"), or the path of a file when it has a '/'.
  * @fragments: paths of files that are merged over the base, in order; @n_fragments of them.
  * @variant: "" or NULL: as the tree builds itself; "align64": every function begins at a multiple of
- *	64 bytes, so that a commit which changes the size of code does not move other code about.
+ *	64 bytes, so that a commit which changes the size of code does not move other code about. It
+ *	fails when most functions are somewhere else, and is built with -O2 where the configuration
+ *	says -Os, as gcc aligns nothing then.
  *	Part of the build's key in the database. Each has a @work_dir of its own: not every makefile
  *	sees that flags have changed.
  * @target: make target; NULL is "bzImage".

@@ -169,6 +169,48 @@ static void a_variant_builds_with_other_flags(void **state)
 	req.variant = NULL;
 }
 
+static void an_aligned_kernel_for_size_is_built_for_speed(void **state)
+{
+	_cleanup_(freep) char *fragment = xasprintf("%s/size.config", repo_scratch);
+	static const char size[] = "CONFIG_CC_OPTIMIZE_FOR_SIZE=y\n";
+	const char *fragments[] = { fragment };
+	struct build_result r;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(file_write(fragment, size, strlen(size), 0644, &e), &e);
+	commit_extra("echo flags \"'$(KCFLAGS)'\"");
+	req.fragments = fragments;
+	req.n_fragments = 1;
+	req.variant = "align64";
+	r = build(BUILD_OK);
+	run("grep -qx \"flags '-O2 -falign-functions=64'\" %s", r.log);
+	build_result_done(&r);
+	req.variant = NULL;
+	r = build(BUILD_OK);
+	run("grep -qx \"flags ''\" %s", r.log);
+	build_result_done(&r);
+	req.fragments = NULL;
+	req.n_fragments = 0;
+}
+
+static void a_variant_without_effect_is_no_kernel(void **state)
+{
+	struct build_result r;
+
+	(void)state;
+	run("cd r; { cat a.c; for i in $(seq 60); do echo \"int f$i(int x){return x+$i;}\"; done; } "
+	    ">c; mv c a.c; git commit -qam many");
+	build_only(BUILD_OK);
+	req.variant = "align64";
+	r = build(BUILD_FAILED);
+	assert_non_null(strstr(r.detail, "functions are not aligned, "));
+	build_result_done(&r);
+	run("cd r; sed -i 's/$(CC) -c/$(CC) -O2 $(KCFLAGS) -c/' Makefile; git commit -qam heeded");
+	build_only(BUILD_OK);
+	req.variant = NULL;
+}
+
 static void rebuilds_only_what_changed(void **state)
 {
 	struct timespec a;
@@ -599,6 +641,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(builds_a_commit),
 		T(a_variant_builds_with_other_flags),
+		T(an_aligned_kernel_for_size_is_built_for_speed),
+		T(a_variant_without_effect_is_no_kernel),
 		T(rebuilds_only_what_changed),
 		T(makes_equal_images_in_other_folders),
 		T(lists_objects_that_a_comment_does_not_change),
