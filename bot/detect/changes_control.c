@@ -19,6 +19,9 @@
 /* With fewer values of the control on a side there is no telling that it stood still. */
 #define FEW_CONTROLS 3
 
+/* Of a normal distribution. */
+#define MAD_TO_SD 1.4826
+
 /* Times around a change: [first, split) is before it, [split, last] after it. */
 struct stretch {
 	double first;
@@ -78,6 +81,25 @@ enum evidence {
 	MOVED,
 };
 
+/* Standard deviation of one value, from the differences of neighbours; 0 with too few of them. */
+static double control_noise(const struct changes_control *control)
+{
+	_cleanup_(freep) double *d = xcalloc(control->npoints + 1, sizeof(*d));
+	double last = (double)NAN;
+	size_t n = 0;
+
+	for (size_t i = 0; i < control->npoints; i++) {
+		double v = control->points[i].value;
+
+		if (!isfinite(v))
+			continue;
+		if (isfinite(last))
+			d[n++] = fabs(v - last);
+		last = v;
+	}
+	return n < FEW_CONTROLS ? 0 : MAD_TO_SD * stats_median(d, n) / M_SQRT2;
+}
+
 static enum evidence ask_build(const struct changes_work *w, const struct stretch *s,
 			       const struct changes_control *control, const struct change_point *c)
 {
@@ -87,7 +109,7 @@ static enum evidence ask_build(const struct changes_work *w, const struct stretc
 	/* The control is measured now and then: look a little beyond both ends. */
 	double margin = (s->last - s->first) / 4;
 	double middle = s->split_lo + (s->split_hi - s->split_lo) / 2;
-	double a, b, sd;
+	double a, b, noise;
 
 	for (size_t i = 0; i < n; i++) {
 		double t = control->points[i].time, v = control->points[i].value;
@@ -103,14 +125,10 @@ static enum evidence ask_build(const struct changes_work *w, const struct stretc
 		return NOTHING_KNOWN;
 	a = stats_median(before, nb);
 	b = stats_median(after, na);
-	if (nb < FEW_CONTROLS || na < FEW_CONTROLS)
-		return explains(w, c, move(w, a, b)) ? MOVED : NOTHING_KNOWN;
 	if (!explains(w, c, move(w, a, b)))
-		return STOOD_STILL;
-	sd = fmax(stats_mad_sd(before, nb), stats_mad_sd(after, na));
-	if (fabs(b - a) > CONTROL_T * sd * sqrt(1 / (double)nb + 1 / (double)na))
-		return MOVED;
-	return NOTHING_KNOWN;
+		return nb < FEW_CONTROLS || na < FEW_CONTROLS ? NOTHING_KNOWN : STOOD_STILL;
+	noise = control_noise(control) * sqrt(1 / (double)nb + 1 / (double)na);
+	return fabs(b - a) > CONTROL_T * noise ? MOVED : NOTHING_KNOWN;
 }
 
 /* Commits from before the change, measured again after it. */

@@ -493,6 +493,28 @@ static void a_control_that_stood_still_leaves_a_step(void **state)
 	}
 }
 
+static void a_control_with_more_noise_than_the_step_tells_nothing(void **state)
+{
+	struct series_point build[] = { { 7, 0, 5000 },	   { 9, 0, 20000 },   { 6, 0, 30000 },
+					{ 8.5, 0, 45000 }, { 5.5, 0, 75000 }, { 8, 0, 400000 } };
+	struct changes_control k = { .points = build, .npoints = ARRAY_SIZE(build) };
+	struct changes c;
+
+	(void)state;
+	fill(0, 60, 1, .005);
+	fill(60, 60, .95, .005);
+	c = find(120, &k, CHANGES_BALANCED);
+	assert_int_equal(only(&c)->kind, CHANGE_STEP);
+	changes_done(&c);
+	/* One value on each side of the step, and no more is known of it. */
+	build[0] = (struct series_point){ 7, 0, 55000 };
+	build[1] = (struct series_point){ 6.6, 0, 65000 };
+	k.npoints = 2;
+	c = find(120, &k, CHANGES_BALANCED);
+	assert_int_equal(only(&c)->kind, CHANGE_DRIFT);
+	changes_done(&c);
+}
+
 static void an_old_commit_measured_again_tells_drift(void **state)
 {
 	struct series_remeasure again[] = { { 50, 90000, 95.2 },  { 55, 95000, 94.8 },
@@ -737,6 +759,7 @@ int main(void)
 		TEST(frequent_outliers_are_the_habit_of_the_series),
 		TEST(what_the_control_build_did_as_well_is_drift),
 		TEST(a_control_that_stood_still_leaves_a_step),
+		TEST(a_control_with_more_noise_than_the_step_tells_nothing),
 		TEST(an_old_commit_measured_again_tells_drift),
 		TEST(on_line_a_step_is_seen_within_three_commits),
 		TEST(on_line_a_step_that_goes_away_is_taken_back),
