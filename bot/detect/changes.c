@@ -20,6 +20,10 @@
 /* Rounding of y. */
 #define TINY 1e-12
 
+/*
+ * Online wants three commits: of two, half of what is told is taken back with the next one.
+ * Sensitive wants five, for the same reason.
+ */
 static const struct changes_preset presets[] = {
 	[CHANGES_BALANCED] = { 3, 4, 1e-9, 1.5, 6 },
 	[CHANGES_SENSITIVE] = { 2, 3, 1e-6, 1, 5 },

@@ -48,7 +48,9 @@ static int find_tail(const struct series_point *points, size_t end,
 			again[moved.nagain++] = a;
 		}
 	}
-	r = changes_find(points + from, end - from, control ? &moved : NULL, o, ret, e);
+	if (from)
+		points += from;
+	r = changes_find(points, end - from, control ? &moved : NULL, o, ret, e);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < ret->n; i++) {

@@ -324,6 +324,78 @@ static void times_are_seconds_or_dates(void **state)
 	refused("time,value\n1,1\nyesterday,2\n", "line 3: time 'yesterday'");
 }
 
+/* A file of tests/data/series/sap_small_2021 as our CSV: index,build,value. */
+static const struct series *load_labelled(const char *name)
+{
+	char *path = xasprintf("%s/tests/data/series/sap_small_2021/%s", TEST_SOURCE_DIR, name);
+	FILE *f = fopen(path, "re");
+	struct strbuf b = STRBUF_INIT;
+	char line[256];
+
+	assert_non_null(f);
+	assert_non_null(fgets(line, sizeof(line), f));
+	strbuf_addstr(&b, "commit,value\n");
+	while (fgets(line, sizeof(line), f))
+		strbuf_addstr(&b, strchr(line, ',') + 1);
+	assert_int_equal(fclose(f), 0);
+	parse(b.s);
+	strbuf_done(&b);
+	free(path);
+	return &file.items.items[0];
+}
+
+static void check_labelled(const char *name, long last_good)
+{
+	const struct series *s = load_labelled(name);
+
+	for (int v = CHANGES_BALANCED; v <= CHANGES_ONLINE; v++) {
+		struct changes_options o = { .sensitivity = (enum changes_sensitivity)v };
+		struct changes c = { 0 };
+		long found = 0;
+
+		assert_int_equal(changes_find(s->points.items, s->points.len, NULL, &o, &c, NULL),
+				 0);
+		for (size_t i = 0; i < c.n; i++) {
+			const struct change_point *p = &c.items[i];
+
+			if (p->kind == CHANGE_OUTLIER_RUN)
+				continue;
+			/* The run after the last good one is of the build, or of one beside it. */
+			if (last_good > 0 && (long)s->rows.items[p->index - 1] <= last_good &&
+			    (p->index + 2 >= s->points.len ||
+			     (long)s->rows.items[p->index + 2] > last_good))
+				found++;
+			else
+				fail_msg("%s, %s: change at row %zu", name,
+					 changes_sensitivity_name(o.sensitivity),
+					 s->rows.items[p->index]);
+		}
+		if (found != (last_good > 0))
+			fail_msg("%s, %s: the regression is not found", name,
+				 changes_sensitivity_name(o.sensitivity));
+		changes_done(&c);
+	}
+}
+
+static void series_that_people_labelled_come_out_right(void **state)
+{
+	FILE *f = fopen(TEST_SOURCE_DIR "/tests/data/series/sap_small_2021/labels.csv", "re");
+	char line[256], *rest;
+	int n = 0;
+
+	(void)state;
+	assert_non_null(f);
+	assert_non_null(fgets(line, sizeof(line), f));
+	while (fgets(line, sizeof(line), f)) {
+		rest = strrchr(line, ',');
+		line[strcspn(line, ",")] = '\0';
+		check_labelled(line, strtol(rest + 1, NULL, 10));
+		n++;
+	}
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(n, 15);
+}
+
 static int tear_down(void **state)
 {
 	(void)state;
@@ -352,6 +424,7 @@ int main(void)
 		cmocka_unit_test(every_row_of_a_control_build_is_a_point),
 		cmocka_unit_test(the_control_is_the_one_of_the_same_name_and_machine),
 		cmocka_unit_test(times_are_seconds_or_dates),
+		cmocka_unit_test(series_that_people_labelled_come_out_right),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tear_down);
