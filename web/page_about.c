@@ -38,13 +38,22 @@ void render_about(struct request *q, struct html *h, const json_t *j)
 	     "anything is said about it. P is the probability that a commit is the first bad one, "
 	     "given all measurements of its bisection. A metric that was not measured has no value; "
 	     "it is never zero.");
+	para(h,
+	     "Boots are made in blocks, and after each block somebody looks: a comparison ends at the "
+	     "first look that is sure, and the error rates hold under this looking. A series is what "
+	     "one machine measured of a job along a branch. A change point that only a series shows "
+	     "is a suspicion until both levels were measured again, in turns; one that the control "
+	     "build made as well is drift of the machine. Two modes are said to be so, since no run "
+	     "is near their mean.");
 	part_h2(h, "interface", "For programs");
 	html_open(h, "p");
 	html_text(h, "Each page has a JSON form: put ");
 	html_el(h, "code", NULL, ".json");
 	html_text(h, " behind its address, or ");
 	html_el(h, "code", NULL, "/api/v1");
-	html_text(h, " before it. ");
+	html_text(h, " before it. Comparisons and series are tables, too: ");
+	html_el(h, "code", NULL, ".csv");
+	html_text(h, ". ");
 	html_el(h, "code", NULL, "POST /api/v1/bisects");
 	html_text(
 		h,

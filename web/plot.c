@@ -236,7 +236,7 @@ void plot_runs(struct html *h, const json_t *j)
 	double w = (WIDTH - LEFT - RIGHT) / (double)n;
 	double pad;
 
-	if (!isfinite(s.min) || !isfinite(s.max)) {
+	if (!isfinite(s.min) || !isfinite(1.1 * (s.max - s.min))) {
 		part_empty(h, "No single runs of this metric are stored.");
 		return;
 	}

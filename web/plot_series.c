@@ -94,8 +94,12 @@ static bool frame_init(struct frame *f, const json_t *j)
 		stretch(f, v - BAND_SDS * sd);
 	}
 	json_array_foreach (f->changes, i, c)
-		if (place_of(f, json_str(c, "first", "")) < f->n)
-			f->top = 20 + LABEL_ROWS * LABEL_H;
+		if (place_of(f, json_str(c, "first", "")) < f->n &&
+		    f->top < 20 + LABEL_ROWS * LABEL_H)
+			f->top += LABEL_H;
+	/* The largest doubles there are leave no room for a scale. */
+	if (!isfinite(f->max - f->min) || !isfinite(1.1 * f->max))
+		return false;
 	pad = f->max > f->min ? (f->max - f->min) * 0.05 : fmax(fabs(f->max) * 0.01, 1e-9);
 	f->min -= pad;
 	f->max += pad;

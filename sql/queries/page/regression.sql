@@ -9,7 +9,7 @@ measured AS (
 	JOIN run_metric rm ON rm.run = ru.id AND rm.metric = r.metric
 	LEFT JOIN comparison rc ON rc.id = r.comparison LEFT JOIN bisection rb ON rb.id = b.bisection
 	-- Control boots, and what another machine measured, are nothing to compare with.
-	WHERE b.state = 'done' AND b.purpose = 'measure'
+	WHERE b.state = 'done' AND b.purpose = 'measure' AND rm.value BETWEEN -1e150 AND 1e150 -- their squares are numbers, too
 		AND b.machine IS NOT DISTINCT FROM coalesce(CASE WHEN b.bisection IS NULL THEN rc.machine ELSE rb.machine END, b.machine)
 	ORDER BY ru.at, ru.id LIMIT 2000),
 side AS (

@@ -15,6 +15,7 @@ value AS (
 		JOIN metric m ON m.name = s.metric
 	WHERE b.state = 'done' AND NOT b.excluded AND b.purpose = 'measure' AND r.class = 'ok'
 		AND concat_ws(' ', b.suite_version, split_part(b.accel, ' ', 1)) = newest.made_by
+		AND v.v[array_position(l.metrics, m.id)] BETWEEN -1e150 AND 1e150 -- squares of larger ones are no numbers
 	GROUP BY c.commit, b.id
 	HAVING avg(v.v[array_position(l.metrics, m.id)]) IS NOT NULL),
 measured AS (

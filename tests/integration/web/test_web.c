@@ -367,6 +367,26 @@ static void long_histories_fit_a_page(void **state)
 		fail_msg("regression: %zu bytes", s.body.len);
 }
 
+/* Numbers at the ends of what there is draw nothing that is none. */
+static void the_largest_numbers_are_drawn_or_left_out(void **state)
+{
+	static const char *const paths[] = { "/series/s41c9d0e", "/r/r7f3k2qa", "/comparisons/1" };
+
+	(void)state;
+	pg_exec("UPDATE run_values SET v = ARRAY[CASE run % 5 WHEN 0 THEN 1e308 WHEN 1 THEN -1e150 WHEN 2 THEN 0 WHEN 3 THEN 1e150 "
+		"ELSE 1e-300 END, 'NaN'] WHERE run <= 36;"
+		"UPDATE comparison SET rel = 1e300, lo = '-Infinity', hi = 'NaN', p = 0 WHERE id = 1;"
+		"UPDATE change_point SET rel = 'NaN', p = 'Infinity'");
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		DO_GET(r, paths[i]);
+		if (r.status != 200)
+			fail_msg("%s: %ld %s", paths[i], r.status, strbuf_str(&r.body));
+		assert_well_formed(paths[i], strbuf_str(&r.body));
+		assert_null(strstr(strbuf_str(&r.body), "\"nan\""));
+		assert_null(strstr(strbuf_str(&r.body), "inf\""));
+	}
+}
+
 static void foreign_text_is_shown_not_obeyed(void **state)
 {
 	(void)state;
@@ -970,6 +990,7 @@ int main(void)
 		cmocka_unit_test(a_port_in_use_is_one_clear_line),
 		cmocka_unit_test(thousands_of_metrics_fit_a_page),
 		cmocka_unit_test(long_histories_fit_a_page),
+		cmocka_unit_test(the_largest_numbers_are_drawn_or_left_out),
 		cmocka_unit_test(a_database_that_is_away_is_said_and_waited_for),
 	};
 

@@ -13,18 +13,20 @@ static void takes_forms_apart(void **state)
 {
 	static const struct {
 		const char *target, *path;
-		bool api, json;
+		bool api, json, csv;
 	} cases[] = {
-		{ "/", "/", false, false },
-		{ "/index.json", "/", false, true },
-		{ "/.json", "/", false, true },
-		{ "/api/v1", "/", true, true },
-		{ "/api/v1/", "/", true, true },
-		{ "/api/v1/r/r7f3k2qa", "/r/r7f3k2qa", true, true },
-		{ "/api/v12/x", "/api/v12/x", false, false },
-		{ "/r/r7f3k2qa.json", "/r/r7f3k2qa", false, true },
-		{ "/trees/a%2Fb", "/trees/a/b", false, false },
-		{ "/trees/net-next.json?x=1", "/trees/net-next", false, true },
+		{ "/", "/", false, false, false },
+		{ "/index.json", "/", false, true, false },
+		{ "/.json", "/", false, true, false },
+		{ "/api/v1", "/", true, true, false },
+		{ "/api/v1/", "/", true, true, false },
+		{ "/api/v1/r/r7f3k2qa", "/r/r7f3k2qa", true, true, false },
+		{ "/api/v12/x", "/api/v12/x", false, false, false },
+		{ "/r/r7f3k2qa.json", "/r/r7f3k2qa", false, true, false },
+		{ "/trees/a%2Fb", "/trees/a/b", false, false, false },
+		{ "/trees/net-next.json?x=1", "/trees/net-next", false, true, false },
+		{ "/series/s41c9d0e.csv?from=2030-11-06", "/series/s41c9d0e", false, false, true },
+		{ "/api/v1/series/s41c9d0e.csv", "/series/s41c9d0e", true, false, true },
 	};
 
 	(void)state;
@@ -35,6 +37,7 @@ static void takes_forms_apart(void **state)
 		assert_string_equal(u.path, cases[i].path);
 		assert_int_equal(u.api, cases[i].api);
 		assert_int_equal(u.json, cases[i].json);
+		assert_int_equal(u.csv, cases[i].csv);
 	}
 }
 
