@@ -77,6 +77,7 @@ static void load(struct units_side *s, const struct detect_sample *x, size_t n,
 		 struct units_item *it)
 {
 	bool ordered = true, alone = true;
+	int last = -1;
 	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -88,7 +89,10 @@ static void load(struct units_side *s, const struct detect_sample *x, size_t n,
 		if (x[i].boot < 0)
 			it[k].boot = -1 - (long)k;
 		ordered = ordered && isfinite(x[i].order);
-		alone = alone && (!k || x[i].boot < 0 || x[i].boot > it[k - 1].boot);
+		if (x[i].boot >= 0) {
+			alone = alone && x[i].boot > last;
+			last = x[i].boot;
+		}
 		k++;
 	}
 	s->info.runs = (int)k;

@@ -12,8 +12,8 @@ enum {
 	CHANGED = 40,
 	SCREEN = 3,
 	VERDICT = 8,
-	UNCHANGED_ROUNDS = 40,
-	CHANGED_ROUNDS = 20
+	UNCHANGED_ROUNDS = 30,
+	CHANGED_ROUNDS = 10
 };
 
 struct metric_data {

@@ -235,6 +235,23 @@ static void runs_of_one_boot_are_not_units(void **state)
 	assert_near(r.rel, -.1, 1e-9);
 }
 
+static void boots_are_found_in_any_order(void **state)
+{
+	static const int boots[] = { 3, -1, 3, 9, -1, 1, 9, 3 };
+	struct detect_sample a[8], b[8];
+	struct detect_result r;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		a[i] = (struct detect_sample){ quiet[i], boots[i], NAN };
+		b[i] = (struct detect_sample){ quiet[i], 8 - i, NAN };
+	}
+	r = compare(a, 8, b, 8, DETECT_BETTER_HIGHER, NULL);
+	assert_int_equal(r.base.boots, 5);
+	assert_int_equal(r.base.units, 5);
+	assert_int_equal(r.head.units, 8);
+}
+
 static void order_puts_runs_in_time_and_shows_blocks(void **state)
 {
 	struct detect_sample a[8], b[8], shuffled[8];
@@ -677,6 +694,7 @@ int main(void)
 		cmocka_unit_test(noise_ends_at_the_last_look_without_a_verdict),
 		cmocka_unit_test(a_single_look_asks_for_no_confirmation),
 		cmocka_unit_test(runs_of_one_boot_are_not_units),
+		cmocka_unit_test(boots_are_found_in_any_order),
 		cmocka_unit_test(order_puts_runs_in_time_and_shows_blocks),
 		cmocka_unit_test(modes_of_a_side_are_said_with_their_shares),
 		cmocka_unit_test(ranks_and_interval_agree),
