@@ -369,6 +369,7 @@ static void judge_constant(struct work *w)
 		r->rel = r->lo = r->hi = 0;
 	else if (a != 0)
 		r->rel = r->lo = r->hi = (b - a) / fabs(a);
+	r->size_rel = r->size_lo = r->size_hi = r->rel;
 	r->mde = 0;
 	r->more_units = 0;
 	r->notes = (r->notes & ~(unsigned)DETECT_NOTE_NO_HISTORY) | DETECT_NOTE_DETERMINISTIC;
@@ -425,8 +426,9 @@ static int first_sight(const struct work *w, int now, const struct stats_test *t
 }
 
 /*
- * When the metric was seen first, and whether the units that came after agree. How large the
- * change is they say least biased after the look that it crossed at, if it did before.
+ * When the metric was seen first, and whether the units that came after agree. A change that
+ * crossed before was picked by units that show it too large: its size is that of the others. One
+ * that crosses only now was held back by its earlier units as much as its last ones helped it.
  */
 static bool confirmed(struct work *w, int now, const struct stats_test *t)
 {
@@ -442,6 +444,11 @@ static bool confirmed(struct work *w, int now, const struct stats_test *t)
 	if (crossed > seen && crossed < now) {
 		r->candidate_look = ru->looks[crossed];
 		(void)see_fresh(w, (size_t)ru->looks[crossed]);
+	}
+	if (crossed < now) {
+		r->size_rel = r->fresh_rel;
+		r->size_lo = r->fresh_lo;
+		r->size_hi = r->fresh_hi;
 	}
 	/* Looking several times must not add up to more than alpha. */
 	if (ru->looks[now] < DETECT_VERDICT_LOOK || t->p * ru->factor[now] > ru->alpha)
@@ -495,6 +502,9 @@ static void judge_tested(struct work *w)
 		return;
 	}
 	fill_effect(w, &x.t, half_interval(w, &x));
+	r->size_rel = r->rel;
+	r->size_lo = r->lo;
+	r->size_hi = r->hi;
 	r->p = x.t.p;
 	r->q = fmin(1, x.t.p * (single || now < 0 ? 1 : ru->factor[now]));
 	r->t = x.t.t;
@@ -579,6 +589,9 @@ static void judge(struct desk *desk, const struct detect_metric *m, struct detec
 				     .abs = NO_VALUE,
 				     .abs_lo = NO_VALUE,
 				     .abs_hi = NO_VALUE,
+				     .size_rel = NO_VALUE,
+				     .size_lo = NO_VALUE,
+				     .size_hi = NO_VALUE,
 				     .fresh_rel = NO_VALUE,
 				     .fresh_lo = NO_VALUE,
 				     .fresh_hi = NO_VALUE,

@@ -135,8 +135,10 @@ struct detect_side {
  * @rel, @lo, @hi: change head against base as a ratio, with its interval at @level.
  * @abs, @abs_lo, @abs_hi: the same in the metric's unit.
  * @fresh_rel, @fresh_lo, @fresh_hi: the change as seen by the units after @candidate_look, with
- *	its interval: less inflated by having been picked, so the size to report; NaN when there
- *	are none.
+ *	its interval; NaN when there are none.
+ * @size_rel, @size_lo, @size_hi: the change to report. Stopping at the first sure answer makes
+ *	@rel too large by what was lucky; where a change had crossed at an earlier look this is of
+ *	the fresh units, otherwise it is @rel. NaN where nothing was tested.
  * @p: two-sided p of the last test; NaN for a deterministic metric.
  * @q: adjusted for the looks and, by detect_compare_many(), for the other metrics.
  * @t, @df: of the t test.
@@ -154,6 +156,7 @@ struct detect_result {
 	double rel, lo, hi, level;
 	double abs, abs_lo, abs_hi;
 	double fresh_rel, fresh_lo, fresh_hi;
+	double size_rel, size_lo, size_hi;
 	double p, q, t, df;
 	struct detect_side base, head;
 	double mde;

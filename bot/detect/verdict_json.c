@@ -83,6 +83,9 @@ static void put_effect(struct json_out *o, const struct detect_result *r)
 	json_out_num(o, "fresh_rel", r->fresh_rel);
 	json_out_num(o, "fresh_lo", r->fresh_lo);
 	json_out_num(o, "fresh_hi", r->fresh_hi);
+	json_out_num(o, "size_rel", r->size_rel);
+	json_out_num(o, "size_lo", r->size_lo);
+	json_out_num(o, "size_hi", r->size_hi);
 	json_out_num(o, "p", r->p);
 	json_out_num(o, "q", r->q);
 	json_out_num(o, "t", r->t);
@@ -178,6 +181,9 @@ int verdict_json_read(const json_t *o, struct detect_result *ret, struct err *e)
 		.fresh_rel = num(o, "fresh_rel"),
 		.fresh_lo = num(o, "fresh_lo"),
 		.fresh_hi = num(o, "fresh_hi"),
+		.size_rel = num(o, "size_rel"),
+		.size_lo = num(o, "size_lo"),
+		.size_hi = num(o, "size_hi"),
 		.p = num(o, "p"),
 		.q = num(o, "q"),
 		.t = num(o, "t"),

@@ -147,6 +147,7 @@ static void a_candidate_first_seen_at_a_verdict_look_waits_for_the_next(void **s
 	r = compare(a, 12, b, 12, DETECT_BETTER_HIGHER, NULL);
 	assert_int_equal(r.verdict, DETECT_REGRESSION);
 	assert_int_equal(r.candidate_look, 8);
+	assert_near(r.size_rel, r.fresh_rel, 0);
 }
 
 static void a_change_suspected_early_is_said_at_eight(void **state)
@@ -171,6 +172,8 @@ static void a_change_suspected_early_is_said_at_eight(void **state)
 	assert_int_equal(r.candidate_look, 5);
 	assert_true(r.fresh_lo < r.fresh_rel && r.fresh_rel < r.fresh_hi);
 	assert_near(r.fresh_rel, -.05, .1);
+	/* It crosses only now: all units say how large it is. */
+	assert_near(r.size_rel, r.rel, 0);
 }
 
 static void noise_ends_at_the_last_look_without_a_verdict(void **state)
