@@ -112,15 +112,33 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 	return optind;
 }
 
-static int read_series(const char *path, bool each_row, struct series_file *ret, struct err *e)
+static int read_series(const char *path, struct strbuf *text, bool each_row,
+		       struct series_file *ret, struct err *e)
 {
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
-
-	if (file_read(path, CHANGES_FILE_MAX, &text, e) < 0)
+	if (!text->len && file_read(path, CHANGES_FILE_MAX, text, e) < 0)
 		return e->code;
-	if (series_parse(strbuf_str(&text), text.len, each_row, ret, e) < 0)
+	if (series_parse(strbuf_str(text), text->len, each_row, ret, e) < 0)
 		return err_wrap(e, "%s", path);
 	return 0;
+}
+
+/* --control names a series of the file, or else another file. */
+static int read_all(const char *path, const struct request *q, struct series_file *file,
+		    struct series_file *controls, bool *ret_inside, struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT, other = STRBUF_INIT;
+	int r = read_series(path, &text, false, file, e);
+
+	*ret_inside = false;
+	if (r < 0 || !q->control)
+		return r;
+	if (!series_file_has(file, q->control))
+		return read_series(q->control, &other, true, controls, e);
+	*ret_inside = true;
+	r = read_series(path, &text, true, controls, e);
+	if (r == 0)
+		series_file_keep(controls, q->control);
+	return r;
 }
 
 /* The series' name for people; bytes that steer a terminal are shown. */
@@ -232,17 +250,19 @@ int cmd_changes(struct cli *cli, int argc, char **argv)
 	struct request q = { 0 };
 	struct tally tally = { 0 };
 	struct err e = { 0 };
+	bool inside;
 	int at = parse_options(cli, argc, argv, &q);
 
 	if (at < 0)
 		return EXIT_USAGE;
-	if (read_series(argv[at], false, &file, &e) < 0 ||
-	    (q.control && read_series(q.control, true, &controls, &e) < 0))
+	if (read_all(argv[at], &q, &file, &controls, &inside, &e) < 0)
 		return fatal(cli, &e);
 	changes_json_open(&out);
 	vec_foreach (s, &file.items) {
 		_cleanup_(changes_done) struct changes c = { 0 };
 
+		if (inside && !strcmp(s->name, q.control))
+			continue;
 		if (find_changes(&q, s, &controls, &c, &e) < 0)
 			return fatal(cli, &e);
 		count(&tally, &c);

@@ -404,6 +404,28 @@ int series_parse(const char *text, size_t len, bool each_row, struct series_file
 	return 0;
 }
 
+bool series_file_has(const struct series_file *f, const char *name)
+{
+	vec_foreach (s, &f->items) {
+		if (!strcmp(s->name, name))
+			return true;
+	}
+	return false;
+}
+
+void series_file_keep(struct series_file *f, const char *name)
+{
+	size_t kept = 0;
+
+	vec_foreach (s, &f->items) {
+		if (strcmp(s->name, name) != 0)
+			series_done(s);
+		else
+			f->items.items[kept++] = *s;
+	}
+	f->items.len = kept;
+}
+
 const struct series *series_file_control(const struct series_file *f, const struct series *s)
 {
 	const struct series *only = NULL;

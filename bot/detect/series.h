@@ -67,7 +67,15 @@ void series_file_done(struct series_file *f);
 int series_parse(const char *text, size_t len, bool each_row, struct series_file *ret,
 		 struct err *e);
 
-/** series_file_control() - the control build's series for @s in @f: same name and machine, or the only
- * one of the machine, or the only one; NULL if there is none. Belongs to @f.
+/** series_file_has() - is there a series of this name? */
+bool series_file_has(const struct series_file *f, const char *name);
+
+/** series_file_keep() - forget all series with other names. */
+void series_file_keep(struct series_file *f, const char *name);
+
+/**
+ * series_file_control() - the control build's series in @f for @s.
+ * Return: the one of the same name and machine; else the only one of the machine, or that may be of
+ * it as one of both is not named; else NULL. Belongs to @f.
  */
 const struct series *series_file_control(const struct series_file *f, const struct series *s);

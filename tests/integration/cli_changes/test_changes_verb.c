@@ -180,6 +180,11 @@ static void what_the_control_build_did_too_is_drift(void **state)
 	assert_int_equal(changes("--better higher --control control.csv step.csv"), 0);
 	says("  drift       c40");
 	says("the control build moved as well");
+	assert_int_equal(changes("--better higher --control build - <<END\n$(cat step.csv)\n"
+				 "$(sed 1d control.csv | sed 's/$/,build/')\nEND"),
+			 0);
+	says("  drift       c40");
+	assert_null(strstr(strbuf_str(&out), "build: "));
 	put("plain.csv", "value\n1\n2\n");
 	assert_int_equal(changes("--control control.csv plain.csv 2>&1"), 125);
 	says("no column 'time'");

@@ -285,6 +285,19 @@ static void the_control_is_the_one_of_the_same_name_and_machine(void **state)
 	series_file_done(&c);
 }
 
+static void series_are_kept_by_name(void **state)
+{
+	(void)state;
+	parse("series,machine,value\nx,m,1\ny,m,2\nz,m,3\ny,n,4\n");
+	assert_true(series_file_has(&file, "y"));
+	assert_false(series_file_has(&file, "m"));
+	series_file_keep(&file, "y");
+	assert_int_equal(file.items.len, 2);
+	assert_string_equal(file.items.items[1].machine, "n");
+	series_file_keep(&file, "w");
+	assert_int_equal(file.items.len, 0);
+}
+
 static void times_are_seconds_or_dates(void **state)
 {
 	static const struct {
@@ -423,6 +436,7 @@ int main(void)
 		cmocka_unit_test(a_commit_measured_later_is_told_apart),
 		cmocka_unit_test(every_row_of_a_control_build_is_a_point),
 		cmocka_unit_test(the_control_is_the_one_of_the_same_name_and_machine),
+		cmocka_unit_test(series_are_kept_by_name),
 		cmocka_unit_test(times_are_seconds_or_dates),
 		cmocka_unit_test(series_that_people_labelled_come_out_right),
 	};
