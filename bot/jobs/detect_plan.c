@@ -8,6 +8,7 @@
 #include "bot/detect/rules.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/store/comparison.h"
+#include "bot/store/measured.h"
 #include "bot/store/series.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@
 
 void detect_past_done(struct detect_past *p)
 {
-	series_history_free(p->history, p->nhistory);
+	measured_free(p->history, p->nhistory);
 	*p = (struct detect_past){ 0 };
 }
 

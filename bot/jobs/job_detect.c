@@ -19,6 +19,7 @@
 #include "bot/store/boot.h"
 #include "bot/store/comparison.h"
 #include "bot/store/job.h"
+#include "bot/store/measured.h"
 #include "runners/drivers/driver.h"
 #include "runners/monitors/monitor.h"
 
@@ -134,49 +135,29 @@ static int order_boots(struct detection *d, int want, struct err *e)
 	return r;
 }
 
+/* Both sides as they were measured; only the job's metric may be reported. */
 static int fill_runs(struct detection *d, struct runs *base, struct runs *head, struct err *e)
 {
-	struct comparison_value *v;
-	int64_t *run_ids;
-	size_t *run_index;
-	size_t n_runs = 0;
+	struct runs *sides;
 	size_t n;
 	int r;
 
-	r = comparison_values(d->c->db, &d->cmp, &v, &n, e);
+	r = comparison_runs(d->c->db, d->cmp.id, &sides, &n, e);
 	if (r < 0)
 		return r;
-	run_ids = xcalloc(n, sizeof(*run_ids));
-	run_index = xcalloc(n, sizeof(*run_index));
-	base->kernel = xstrdup(d->cmp.base);
-	head->kernel = xstrdup(d->cmp.head);
 	for (size_t i = 0; i < n; i++) {
-		struct runs *side = v[i].head ? head : base;
-		struct runs_metric *m = runs_metric_get(side, v[i].metric);
-		size_t k = 0;
+		bool is_head = !strcmp(sides[i].kernel, d->cmp.head);
 
-		if (!m->described) {
-			free(m->unit);
-			m->unit = xstrdup(v[i].unit);
-			m->better = (enum detect_better)detect_better_parse(v[i].better);
-			m->headline = !strcmp(v[i].metric, d->job.metric);
-			m->described = true;
-		}
-		while (k < n_runs && run_ids[k] != v[i].run)
-			k++;
-		if (k == n_runs) {
-			char boot[24];
-
-			(void)snprintf(boot, sizeof(boot), "%lld", (long long)v[i].boot);
-			run_ids[k] = v[i].run;
-			run_index[k] = runs_add(side, boot, v[i].at);
-			n_runs++;
-		}
-		runs_add_value(side, m, run_index[k], v[i].value);
+		vec_foreach (m, &sides[i].metrics)
+			m->headline = !strcmp(m->name, d->job.metric);
+		*(is_head ? head : base) = sides[i];
+		sides[i] = (struct runs){ 0 };
 	}
-	free(run_ids);
-	free(run_index);
-	comparison_values_free(v, n);
+	measured_free(sides, n);
+	if (!base->kernel)
+		base->kernel = xstrdup(d->cmp.base);
+	if (!head->kernel)
+		head->kernel = xstrdup(d->cmp.head);
 	return 0;
 }
 
@@ -278,8 +259,7 @@ static int judge(struct detection *d, struct err *e)
 	_cleanup_(runs_done) struct runs head = { 0 };
 	_cleanup_(judged_done) struct judged judged = { 0 };
 	_cleanup_(detect_past_done) struct detect_past past = { 0 };
-	_cleanup_(json_decrefp) json_t *json = NULL;
-	_cleanup_(freep) char *evidence = NULL;
+	_cleanup_(strbuf_done) struct strbuf evidence = STRBUF_INIT;
 	struct detect_options o = options_of(d);
 	struct judged_plan plan = { .options = &o };
 	int r;
@@ -294,11 +274,10 @@ static int judge(struct detection *d, struct err *e)
 		r = judged_compare(&base, &head, &plan, &judged, e);
 	if (r < 0)
 		return r;
-	json = judged_json(&judged, &base, &head);
-	evidence = json_text(json);
+	judged_write(&judged, &base, &head, &evidence);
 	vec_foreach (m, &judged.metrics)
 		if (!strcmp(m->name, d->job.metric))
-			return conclude(d, &m->result, evidence, e);
+			return conclude(d, &m->result, strbuf_str(&evidence), e);
 	return end_unmeasured(d, e);
 }
 

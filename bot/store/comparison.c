@@ -4,6 +4,7 @@
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
 #include "bot/db/db.h"
+#include "bot/store/measured.h"
 #include "bot/store/work.h"
 
 #include <math.h>
@@ -129,41 +130,12 @@ int comparison_finish(struct db *db, int64_t id, const char *state, const char *
 		&rows, "the comparison", e);
 }
 
-int comparison_values(struct db *db, const struct comparison *c, struct comparison_value **ret,
-		      size_t *ret_n, struct err *e)
+int comparison_runs(struct db *db, int64_t id, struct runs **ret, size_t *ret_n, struct err *e)
 {
 	struct db_rows rows = { 0 };
-	int r;
+	int r = db_run(db, SQL_RUN_VALUES_OF_COMPARISON, &rows, e, "i", id);
 
-	r = db_run(db, SQL_RUN_VALUES_OF_COMPARISON, &rows, e, "i", c->id);
-	if (r < 0)
-		return r;
-	*ret_n = (size_t)rows.n;
-	*ret = xcalloc(*ret_n, sizeof(**ret));
-	for (int i = 0; i < rows.n; i++)
-		(*ret)[i] = (struct comparison_value){
-			.run = db_i64(&rows, i, 8),
-			.boot = db_i64(&rows, i, 0),
-			.head = !strcmp(db_str(&rows, i, 1), c->head),
-			.metric = xstrdup(db_str(&rows, i, 2)),
-			.unit = xstrdup(db_str(&rows, i, 3)),
-			.better = xstrdup(db_str(&rows, i, 4)),
-			.headline = db_bool(&rows, i, 5),
-			.value = db_f64(&rows, i, 6),
-			.at = db_f64(&rows, i, 7),
-		};
-	db_rows_done(&rows);
-	return 0;
-}
-
-void comparison_values_free(struct comparison_value *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		free(v[i].metric);
-		free(v[i].unit);
-		free(v[i].better);
-	}
-	free(v);
+	return r < 0 ? r : measured_load(db, &rows, NULL, ret, ret_n, e);
 }
 
 int comparison_layout(struct db *db, int64_t job, const char *base, const char *head,

@@ -10,6 +10,7 @@
 
 struct db;
 struct err;
+struct runs;
 
 /** struct comparison - a row; comparison_done() frees it. @look: boots a side asked for so far. */
 struct comparison {
@@ -83,21 +84,11 @@ int comparison_layout(struct db *db, int64_t job, const char *base, const char *
 		      const char *variant, struct comparison_checked *ret, struct err *e);
 void comparison_checked_done(struct comparison_checked *c);
 
-/** struct comparison_value - one value of a good run, in the order of metric and time. */
-struct comparison_value {
-	int64_t run;
-	int64_t boot;
-	bool head;
-	char *metric;
-	char *unit;
-	char *better;
-	bool headline;
-	double value;
-	double at; /* seconds, for the order only */
-};
-int comparison_values(struct db *db, const struct comparison *c, struct comparison_value **ret,
-		      size_t *ret_n, struct err *e);
-void comparison_values_free(struct comparison_value *v, size_t n);
+/**
+ * comparison_runs() - the good runs of both sides.
+ * @ret: at most two elements, of the sides that have any; measured_free() it.
+ */
+int comparison_runs(struct db *db, int64_t id, struct runs **ret, size_t *ret_n, struct err *e);
 
 /**
  * struct regression - a row; regression_done() frees it.

@@ -50,7 +50,7 @@ int series_control(struct db *db, const char *machine, struct series_control **r
  * series_history() - all that was measured of the commits that the branch came to before @commit.
  * @key: @machine may be NULL: the one that measured most of them; @metric: NULL takes all metrics.
  * @commits: the last so many.
- * @ret: one element a commit, oldest first; series_history_free() it.
+ * @ret: one element a commit, oldest first; measured_free() it.
  */
 int series_history(struct db *db, const struct series_key *key, const char *commit, int commits,
 		   struct runs **ret, size_t *ret_n, struct err *e);
@@ -61,7 +61,6 @@ int series_history(struct db *db, const struct series_key *key, const char *comm
  */
 int series_borrowed(struct db *db, const struct series_key *key, const char *group, int commits,
 		    struct runs **ret, size_t *ret_n, struct err *e);
-void series_history_free(struct runs *history, size_t n);
 
 /** struct change_row - a change point as stored. @comparison: 0 when there is none. */
 struct change_row {
