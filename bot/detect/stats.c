@@ -74,7 +74,7 @@ double stats_quantile(const double *sorted, size_t n, double q)
 	if (!n)
 		return 0;
 	pos = q * (double)(n - 1);
-	i = (size_t)floor(pos);
+	i = (size_t)pos;
 	if (i + 1 >= n)
 		return sorted[n - 1];
 	frac = pos - (double)i;
@@ -442,18 +442,22 @@ static double likelihood(const double *s2, const double *dof, size_t n, double d
 	return sum;
 }
 
+enum {
+	STEPS = 15 /* from 128 by the root of two to 1 */
+};
+
 void stats_prior_likely(const double *s2, const double *dof, size_t n, double *ret_d0,
 			double *ret_s0sq)
 {
-	static const double usual = 8, lowest = 1, highest = 128;
+	static const double usual = 8, highest = 128;
 	double best = GSL_NEGINF, s0sq = 0;
 
 	for (size_t i = 0; i < n; i++)
 		s0sq += s2[i] / (double)n;
 	*ret_d0 = highest;
 	*ret_s0sq = s0sq;
-	for (double d0 = highest; d0 >= lowest; d0 /= M_SQRT2) {
-		double far = log(d0 / usual) / 1.5;
+	for (int i = 0; i < STEPS; i++) {
+		double d0 = highest * pow(2, -.5 * i), far = log(d0 / usual) / 1.5;
 		double fit = likelihood(s2, dof, n, d0, &s0sq) - far * far / 2;
 
 		if (fit <= best)

@@ -6,27 +6,21 @@
 #include "bot/base/strbuf.h"
 #include "bot/detect/rules.h"
 #include "bot/detect/stats.h"
+#include "bot/detect/two_sample.h"
 #include "bot/detect/units.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Units of which one was made next to one of the other side share noise: from so many pairs on,
- * and if history shows so much of it. */
-enum {
-	MIN_PAIRS = 5
-};
-static const double MIN_PAIR_RHO = .3;
 
 /*
  * A change is suspected from the first look with p below so many times alpha. What comes after it
  * is fresh: those units have to agree, and say how large the change is. To ask for alpha itself
  * here would only make changes wait that are certain at a verdict look.
  */
-static const double SUSPECT = 10;
+static const double suspect = 10;
 
 /* Up to this level intervals need no widening for the tails of the noise. */
-static const double MID_LEVEL = .951;
+static const double mid_level = .951;
 
 /* What one call of detect_compare_many() uses again for every metric. */
 struct desk {
@@ -47,6 +41,11 @@ struct work {
 	struct detect_result *r;
 };
 
+static struct two_sample samples(const struct work *w)
+{
+	return (struct two_sample){ &w->pair, w->profile, w->desk->room.scratch, &w->desk->tails };
+}
+
 static size_t least_units(const struct work *w)
 {
 	return w->profile ? MIN_UNITS : MIN_UNITS_NO_HISTORY;
@@ -60,207 +59,6 @@ static double as_ratio(const struct work *w, double effect)
 	return w->ref > 0 ? effect / w->ref : 0;
 }
 
-/* How noisy keys with two modes move: other shares of the modes, or a shift inside them. */
-static double mode_p(const struct detect_profile *p, const double *a, size_t n, const double *b,
-		     size_t m)
-{
-	double sum[2][2] = { { 0 } }, h_all = 0, shift = 0, p_shift = 1, p_share;
-	unsigned count[2][2] = { { 0 } };
-
-	for (size_t i = 0; i < n; i++) {
-		count[0][a[i] >= p->cut]++;
-		sum[0][a[i] >= p->cut] += a[i];
-	}
-	for (size_t i = 0; i < m; i++) {
-		count[1][b[i] >= p->cut]++;
-		sum[1][b[i] >= p->cut] += b[i];
-	}
-	for (int mode = 0; mode < 2; mode++) {
-		double na = count[0][mode], nb = count[1][mode], h = na * nb / (na + nb);
-
-		if (na < 2 || nb < 2)
-			continue;
-		shift += h * (sum[1][mode] / nb - sum[0][mode] / na);
-		h_all += h;
-	}
-	if (h_all > 0 && p->sd_in > 0)
-		p_shift = stats_t_two_sided(shift / h_all / (p->sd_in / sqrt(h_all)), p->dof_in);
-	p_share = stats_fisher(count[0][0], count[0][1], count[1][0], count[1][1]);
-	return fmin(1, 2 * fmin(p_share, p_shift));
-}
-
-/* A sample to be tested: all units of a side, or @n that follow each other; ascending. */
-struct part {
-	const double *sorted;
-	size_t n;
-	struct stats_sum sum;
-	double median;
-};
-
-static struct part whole_side(const struct units_side *s)
-{
-	return (struct part){ s->sorted, s->n, s->sum, s->median };
-}
-
-static struct part some_units(const struct units_side *s, size_t from, size_t n, double *room)
-{
-	memcpy(room, s->y + from, n * sizeof(*room));
-	stats_sort(room, n);
-	return (struct part){ room, n, stats_sum_of(room, n), stats_quantile(room, n, .5) };
-}
-
-/*
- * Sum of the units, those beyond the profile's limits moved to them (or left out, with @drop).
- * Return: how many are beyond.
- */
-static size_t clipped_sum(const struct part *s, const struct detect_profile *p, bool drop,
-			  struct stats_sum *ret)
-{
-	double lo = s->median + p->lo, hi = s->median + p->hi;
-	size_t from = 0, to = s->n, n;
-	double low, high, sum = 0, ss = 0;
-
-	while (from < to && s->sorted[from] < lo)
-		from++;
-	while (to > from && s->sorted[to - 1] > hi)
-		to--;
-	*ret = s->sum;
-	n = s->n - (to - from);
-	if (!n)
-		return 0;
-	low = drop ? 0 : (double)from;
-	high = drop ? 0 : (double)(s->n - to);
-	for (size_t i = from; i < to; i++)
-		sum += s->sorted[i] - s->median;
-	ret->n = drop ? to - from : s->n;
-	sum = (sum + low * p->lo + high * p->hi) / (double)ret->n;
-	for (size_t i = from; i < to; i++) {
-		double d = s->sorted[i] - s->median - sum;
-
-		ss += d * d;
-	}
-	ret->mean = s->median + sum;
-	ret->ss = ss + low * (p->lo - sum) * (p->lo - sum) + high * (p->hi - sum) * (p->hi - sum);
-	return n;
-}
-
-/*
- * Is each unit of base next to one of head, made at the same moment as it were? Only worth asking
- * when neighbours are known to share much of their noise.
- */
-static bool in_pairs(const struct work *w, size_t n, size_t m)
-{
-	const double *a = w->pair.base.order, *b = w->pair.head.order;
-
-	if (!w->profile || w->profile->pair_rho <= MIN_PAIR_RHO || n != m || n < MIN_PAIRS || !a ||
-	    !b)
-		return false;
-	for (size_t i = 0; i + 1 < n; i++) {
-		if (fmax(a[i], b[i]) >= fmin(a[i + 1], b[i + 1]))
-			return false;
-	}
-	return true;
-}
-
-/* The noise that a pair shares is not in its difference. */
-static void test_pairs(const struct work *w, size_t n, const struct stats_prior *prior,
-		       struct stats_test *ret)
-{
-	const struct detect_profile *p = w->profile;
-	double share = 2 * (1 - p->pair_rho), *d = w->desk->room.scratch;
-	struct stats_prior of_pairs = *prior;
-	struct stats_sum sum;
-
-	for (size_t i = 0; i < n; i++)
-		d[i] = w->pair.head.y[i] - w->pair.base.y[i];
-	(void)stats_clip(d, n, sqrt(share) * fmin(p->lo, -p->hi),
-			 sqrt(share) * fmax(p->hi, -p->lo));
-	stats_sort(d, n);
-	sum = stats_sum_of(d, n);
-	of_pairs.s0sq *= share;
-	stats_moderated_paired(&sum, &of_pairs, ret);
-}
-
-/*
- * struct tested - what a test says.
- * @se: standard error for levels up to 95 %: that of @t is widened for the tails of the noise,
- *	which are not there yet.
- * @guard: an outlier among so few units that the answer may rest on it. A change then counts only
- *	if it is as sure without the outlier, and "same" only if it is so with all of it: @raw is
- *	the effect without clipping.
- */
-struct tested {
-	struct stats_test t;
-	double se;
-	bool guard;
-	double raw;
-};
-
-static void test_with_history(const struct work *w, const struct part *a, const struct part *b,
-			      struct tested *ret)
-{
-	const struct detect_profile *p = w->profile;
-	double lambda = detect_profile_lambda(p, a->n < b->n ? a->n : b->n);
-	struct stats_prior prior = { p->d0, p->s0sq, p->scsq, lambda, p->history };
-	struct stats_test without;
-	struct stats_sum sa, sb;
-	size_t moved = clipped_sum(a, p, false, &sa) + clipped_sum(b, p, false, &sb);
-
-	stats_moderated_sums(&sa, &sb, &prior, &ret->t);
-	ret->se = ret->t.se / lambda;
-	ret->guard = moved && (a->n == MIN_UNITS || b->n == MIN_UNITS);
-	if (!ret->guard)
-		return;
-	ret->raw = b->sum.mean - a->sum.mean;
-	(void)clipped_sum(a, p, true, &sa);
-	(void)clipped_sum(b, p, true, &sb);
-	if (sa.n < 2 || sb.n < 2) {
-		ret->t.p = 1;
-		return;
-	}
-	stats_moderated_sums(&sa, &sb, &prior, &without);
-	ret->t.p = without.effect * ret->t.effect > 0 ? fmax(ret->t.p, without.p) : 1;
-}
-
-static void test_parts(const struct work *w, const struct part *a, const struct part *b,
-		       struct tested *ret)
-{
-	ret->guard = false;
-	if (w->profile) {
-		test_with_history(w, a, b, ret);
-		return;
-	}
-	stats_welch_sums(&a->sum, &b->sum, &ret->t);
-	ret->se = ret->t.se;
-}
-
-/* Test the first @n and @m units. Ranks and modes need no clipping. */
-static void test_first(const struct work *w, size_t n, size_t m, struct tested *ret)
-{
-	const struct units_side *base = &w->pair.base, *head = &w->pair.head;
-	const struct detect_profile *p = w->profile;
-	double *room = w->desk->room.scratch;
-	struct part a, b;
-
-	ret->guard = false;
-	if (in_pairs(w, n, m)) {
-		double lambda = detect_profile_lambda(p, n);
-		struct stats_prior prior = { p->d0, p->s0sq, p->scsq, lambda, p->history };
-
-		test_pairs(w, n, &prior, &ret->t);
-		ret->se = ret->t.se / lambda;
-		return;
-	}
-	a = n == base->n ? whole_side(base) : some_units(base, 0, n, room);
-	b = m == head->n ? whole_side(head) : some_units(head, 0, m, room + n);
-	test_parts(w, &a, &b, ret);
-	if (n >= DETECT_VERDICT_LOOK && m >= DETECT_VERDICT_LOOK)
-		ret->t.p = stats_cauchy(ret->t.p, stats_mwu_sorted(a.sorted, n, b.sorted, m,
-								   &w->desk->tails, NULL));
-	if (p && p->bimodal)
-		ret->t.p = fmin(1, 2 * fmin(ret->t.p, mode_p(p, base->y, n, head->y, m)));
-}
-
 static bool crosses(const struct work *w, const struct stats_test *t)
 {
 	return t->p <= w->rules->alpha && fabs(as_ratio(w, t->effect)) >= w->min_effect;
@@ -270,7 +68,7 @@ static bool crosses(const struct work *w, const struct stats_test *t)
  * Half of the interval. Ranks and modes can be sure of a change where the means alone are not:
  * the interval of the test that was made is then the one that just leaves out zero at p.
  */
-static double half_interval(const struct work *w, const struct tested *x)
+static double half_interval(const struct work *w, const struct two_sample_test *x)
 {
 	const struct stats_test *t = &x->t;
 	double level = w->r->level, crit, half;
@@ -278,7 +76,7 @@ static double half_interval(const struct work *w, const struct tested *x)
 	if (!(t->se > 0))
 		return 0;
 	crit = stats_t_upper((1 - level) / 2, t->df);
-	half = (level > MID_LEVEL ? t->se : x->se) * crit;
+	half = (level > mid_level ? t->se : x->se) * crit;
 	if (t->p <= 1 - level && half >= fabs(t->effect))
 		half = fabs(t->effect) * crit / stats_t_upper(t->p / 2, t->df) * (1 - 1e-9);
 	return half;
@@ -387,19 +185,16 @@ static void judge_constant(struct work *w)
 /* What the units say that came after the first @n of each side. Return: its sign. */
 static int see_fresh(struct work *w, size_t n)
 {
-	const struct units_side *base = &w->pair.base, *head = &w->pair.head;
-	double *room = w->desk->room.scratch, half = NO_VALUE;
-	struct part a = some_units(base, n, base->n - n, room);
-	struct part b = some_units(head, n, head->n - n, room + base->n);
+	bool both = w->pair.base.n > n + 1 && w->pair.head.n > n + 1;
+	struct two_sample ts = samples(w);
 	struct detect_result *r = w->r;
-	double effect, df;
-	struct tested x;
+	struct two_sample_test x;
+	double effect, half = NO_VALUE;
 
-	test_parts(w, &a, &b, &x);
+	two_sample_rest(&ts, n, &x);
 	effect = x.t.effect;
-	df = x.t.df;
-	if (a.n > 1 && b.n > 1)
-		half = x.se > 0 ? x.se * stats_t_upper((1 - r->level) / 2, df) : 0;
+	if (both)
+		half = x.se > 0 ? x.se * stats_t_upper((1 - r->level) / 2, x.t.df) : 0;
 	r->fresh_rel = as_ratio(w, effect);
 	r->fresh_lo = as_ratio(w, effect - half);
 	r->fresh_hi = as_ratio(w, effect + half);
@@ -410,16 +205,17 @@ static int see_fresh(struct work *w, size_t n)
 static int first_sight(const struct work *w, int now, const struct stats_test *t, bool sure)
 {
 	const struct rules *ru = w->rules;
+	struct two_sample ts = samples(w);
 
 	for (int i = 0; i < now; i++) {
 		size_t n = (size_t)ru->looks[i];
-		struct tested early;
+		struct two_sample_test early;
 
 		if (n < least_units(w))
 			continue;
-		test_first(w, n, n, &early);
+		two_sample_first(&ts, n, n, &early);
 		if (early.t.effect * t->effect > 0 &&
-		    (sure ? crosses(w, &early.t) : early.t.p <= SUSPECT * ru->alpha))
+		    (sure ? crosses(w, &early.t) : early.t.p <= suspect * ru->alpha))
 			return i;
 	}
 	return now;
@@ -460,7 +256,7 @@ static bool confirmed(struct work *w, int now, const struct stats_test *t)
 }
 
 /* Even the largest change that the test allows is of no interest. */
-static bool is_same(const struct work *w, const struct tested *x)
+static bool is_same(const struct work *w, const struct two_sample_test *x)
 {
 	double effect = fmax(fabs(x->t.effect), x->guard ? fabs(x->raw) : 0);
 	double upper = effect + (x->se > 0 ? x->se * stats_t_upper(.05, x->t.df) : 0);
@@ -494,9 +290,10 @@ static void judge_tested(struct work *w)
 	size_t n = w->pair.base.n, m = w->pair.head.n;
 	int now = detect_rules_look_index(ru, pair_units(w));
 	bool single = ru->o->single_look;
-	struct tested x;
+	struct two_sample ts = samples(w);
+	struct two_sample_test x;
 
-	test_first(w, n, m, &x);
+	two_sample_first(&ts, n, m, &x);
 	if (!isfinite(x.t.se) || !isfinite(x.t.effect)) {
 		r->notes |= DETECT_NOTE_BLIND;
 		return;
