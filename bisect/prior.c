@@ -8,10 +8,13 @@
 #include <string.h>
 
 /*
- * What a reason is worth. A tenth of a per cent takes ten bits of evidence to come back from, one or
- * two builds more than without; so the surer the reason, the less. PRIOR_OFF_PATH is a guess about
- * what a benchmark runs, and code that nobody runs can still move other code about.
+ * What a reason is worth: the surer, the less. But the library never believes in a measurement by
+ * more than 1e5 to 1 (grid.c), so a weight of w can only be overcome up to a confidence of 1 - 1e-5/w;
+ * LEAST leaves 0.998. PRIOR_OFF_PATH is a guess about what a benchmark runs, and code that nobody
+ * runs can still move other code about.
  */
+#define LEAST 0.005
+
 static const struct {
 	const char *name;
 	double weight;
@@ -25,7 +28,7 @@ static const struct {
 	[PRIOR_OTHER_ARCH] = { "other-arch", 0.01 },
 	[PRIOR_TESTS] = { "tests", 0.01 },
 	[PRIOR_DOCS] = { "docs", 0.01 },
-	[PRIOR_SAME_BINARY] = { "same-binary", 0.001 },
+	[PRIOR_SAME_BINARY] = { "same-binary", LEAST },
 };
 
 const char *prior_kind_name(enum prior_kind k)
@@ -130,6 +133,7 @@ double prior_weight(const struct prior_context *c, const struct prior_commit *co
 		    enum prior_kind *ret_kind)
 {
 	enum prior_kind kind = PRIOR_SAME_BINARY;
+	double weight;
 
 	for (size_t i = 0; i < commit->n_paths && kind != PRIOR_PLAIN; i++) {
 		enum prior_kind k = prior_path_kind(c, commit->paths[i],
@@ -144,7 +148,8 @@ double prior_weight(const struct prior_context *c, const struct prior_commit *co
 		kind = PRIOR_SAME_BINARY;
 	if (ret_kind)
 		*ret_kind = kind;
-	return kinds[kind].weight * (commit->merge ? PRIOR_MERGE_WEIGHT : 1);
+	weight = kinds[kind].weight * (commit->merge ? PRIOR_MERGE_WEIGHT : 1);
+	return weight < LEAST ? LEAST : weight;
 }
 
 /* As a bit for a path; 0: it may matter. */
