@@ -130,6 +130,7 @@ int bisect_forecast(struct bisect_state *s, int machines, int trials, uint64_t s
 	struct bisect_lab lab = { .g = s->graph, .sim = &sim };
 	struct bisect_forecast f = { .trials = trials };
 	struct played all;
+	const size_t n = (size_t)(trials > 0 ? trials : 1);
 	double *values;
 	int r = 0;
 
@@ -139,9 +140,8 @@ int bisect_forecast(struct bisect_state *s, int machines, int trials, uint64_t s
 	if (trials < 1 || trials > TRIALS_MOST)
 		return err_set(e, ERR_INVAL, "%d trials, must be 1 to %d", trials, TRIALS_MOST);
 	sim.model.step = step_of(s, v);
-	values = xcalloc(5 * (size_t)trials, sizeof(*values));
-	all = (struct played){ values, values + trials, values + 2 * trials, values + 3 * trials,
-			       values + 4 * trials };
+	values = xcalloc(5 * n, sizeof(*values));
+	all = (struct played){ values, values + n, values + 2 * n, values + 3 * n, values + 4 * n };
 	lab.build_effect = xcalloc(s->graph->n + 1, sizeof(*lab.build_effect));
 	lab.broken = xcalloc(s->graph->n, sizeof(*lab.broken));
 	lab.rng = gsl_rng_alloc(gsl_rng_mt19937);

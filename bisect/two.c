@@ -307,12 +307,14 @@ static int compare_double(const void *a, const void *b)
 static double misfit(const struct pairs *p, const struct values *w)
 {
 	_cleanup_(freep) double *z = xcalloc(w->n, sizeof(*z));
-	const bool *a = w->behind + p->order[p->best / p->k] * w->n;
-	const bool *b = w->behind + p->order[p->best % p->k] * w->n;
+	const bool *a;
+	const bool *b;
 	double sd;
 
-	if (w->n < SCALE_NODES)
+	if (w->n < SCALE_NODES || p->k == 0)
 		return 1;
+	a = w->behind + p->order[p->best / p->k] * w->n;
+	b = w->behind + p->order[p->best % p->k] * w->n;
 	for (size_t i = 0; i < w->n; i++)
 		z[i] = fabs(w->y[i] - predicted(&p->fits[p->best], a, b, i)) / sqrt(w->var[i]);
 	qsort(z, w->n, sizeof(*z), compare_double);
