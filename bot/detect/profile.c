@@ -12,7 +12,7 @@
 
 enum {
 	/* Samples to calibrate with; each is compared with each other one. */
-	CALIBRATION_SAMPLES = 128,
+	CALIBRATION_SAMPLES = 112,
 	CALIBRATION_UNITS_MAX = 32,
 	CALIBRATION_BINS = 512,
 	BIMODAL_MIN = 30,

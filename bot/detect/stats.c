@@ -12,6 +12,11 @@
 #include <math.h>
 #include <string.h>
 
+enum {
+	RANK_SORT_MAX = 24,
+	COUNT_PAIRS_MAX = 150
+};
+
 static int cmp_double(const void *pa, const void *pb)
 {
 	double a = *(const double *)pa, b = *(const double *)pb;
@@ -29,21 +34,35 @@ static double *copy_sorted(const double *x, size_t n)
 	return s;
 }
 
+/* Each value to its rank: no branch to be mispredicted, which is what an insertion sort waits for. */
+static void rank_sort(double *x, size_t n)
+{
+	double from[RANK_SORT_MAX];
+	unsigned rank[RANK_SORT_MAX] = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned above = 0;
+
+		from[i] = x[i];
+		for (size_t j = i + 1; j < n; j++) {
+			unsigned less = x[j] < x[i];
+
+			above += less;
+			rank[j] += 1 - less;
+		}
+		rank[i] += above;
+	}
+	for (size_t i = 0; i < n; i++)
+		x[rank[i]] = from[i];
+}
+
 void stats_sort(double *x, size_t n)
 {
-	/* Samples are mostly a handful of units; an insertion sort beats the call for those. */
-	if (n > 32) {
+	/* Samples are mostly a handful of units. */
+	if (n <= RANK_SORT_MAX)
+		rank_sort(x, n);
+	else
 		qsort(x, n, sizeof(*x), cmp_double);
-		return;
-	}
-	for (size_t i = 1; i < n; i++) {
-		double v = x[i];
-		size_t j = i;
-
-		for (; j > 0 && x[j - 1] > v; j--)
-			x[j] = x[j - 1];
-		x[j] = v;
-	}
 }
 
 double stats_mean(const double *x, size_t n)
@@ -276,11 +295,23 @@ static double mwu_count_distinct(const double *a, size_t n, const double *b, siz
 
 	for (size_t j = 1; j < n; j++)
 		equal += a[j] == a[j - 1];
+	for (size_t j = 1; j < m; j++)
+		equal += b[j] == b[j - 1];
+	if (n * m <= COUNT_PAIRS_MAX) {
+		/* Few pairs are faster compared all than merged with a branch each. */
+		for (size_t j = 0; j < m; j++) {
+			for (i = 0; i < n; i++) {
+				u += a[i] < b[j];
+				equal += a[i] == b[j];
+			}
+		}
+		return equal ? -1 : (double)u;
+	}
 	for (size_t j = 0; j < m; j++) {
 		while (i < n && a[i] < b[j])
 			i++;
 		u += i;
-		equal += (i < n && a[i] == b[j]) || (j && b[j] == b[j - 1]);
+		equal += i < n && a[i] == b[j];
 	}
 	return equal ? -1 : (double)u;
 }

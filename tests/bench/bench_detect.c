@@ -164,7 +164,9 @@ int main(int argc, char **argv)
 	}
 	if (optind < argc)
 		trials = argv[optind];
-	if (wanted(only, "trials") && bench_trials(trials) < 0)
+	if (wanted(only, "trials") && access(trials, R_OK) < 0)
+		printf("No recorded A/B trials at %s: left out\n", trials);
+	else if (wanted(only, "trials") && bench_trials(trials) < 0)
 		return 2;
 	if (wanted(only, "noise"))
 		bench_noise(scale);
