@@ -21,7 +21,8 @@
 #define DEPTH_MAX   32
 #define ENTRIES_MAX 1000000
 #define PATH_BYTES  512
-#define OBJECT_MAX  ((size_t)256 << 20)
+#define OBJECT_MAX  ((size_t)4 << 30)
+#define CODE_MAX    ((size_t)64 << 20)
 #define CMD_MAX	    ((size_t)4 << 20)
 #define TOTAL_MAX   ((uint64_t)16 << 30)
 #define DEPS_MAX    200000
@@ -243,8 +244,8 @@ static int hash_object(struct walk *w, const char *path, struct err *e)
 		code = map;
 	}
 	strbuf_reset(&w->code);
-	/* What we cannot read is compared as it is. */
-	if (elf_code(code, size, &w->code, NULL) == 0)
+	/* What we cannot read is compared as it is; so are modules of many parts, listed by themselves. */
+	if (size <= CODE_MAX && elf_code(code, size, &w->code, NULL) == 0)
 		file_sha256_hex(strbuf_str(&w->code), w->code.len, hash);
 	else
 		file_sha256_hex(code, size, hash);
