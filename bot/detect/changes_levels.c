@@ -95,10 +95,17 @@ static void fill_all(struct changes_work *w)
 		w->p[i] = level_p(w, i);
 }
 
+static double level_step(const struct changes_work *w, size_t i)
+{
+	return fabs(w->levels[i + 1].mean - w->levels[i].mean);
+}
+
 /* Size of the change after level @i, and the least that it would have to be, in sigma. */
 static bool level_is_small(const struct changes_work *w, size_t i)
 {
-	double step = fabs(w->levels[i + 1].mean - w->levels[i].mean), mag = w->mag / w->sigma;
+	double step = level_step(w, i), mag = w->mag / w->sigma;
+	/* Where the series is quieter than it is as a whole, a smaller step stands out. */
+	double local = fmin(1, sqrt((w->levels[i].var + w->levels[i + 1].var) / 2));
 
 	if (!w->ln_scale) {
 		double a = fabs(w->levels[i].median * w->sigma + w->center);
@@ -106,12 +113,7 @@ static bool level_is_small(const struct changes_work *w, size_t i)
 
 		mag *= fmax(a, b);
 	}
-	return step < fmax(mag, w->preset.kappa);
-}
-
-static double level_step(const struct changes_work *w, size_t i)
-{
-	return fabs(w->levels[i + 1].mean - w->levels[i].mean);
+	return step < fmax(mag, w->preset.kappa * local);
 }
 
 static bool is_bad(const struct changes_work *w, size_t i)
