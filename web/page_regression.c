@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/store/page_read.h"
+#include "web/csv.h"
 #include "web/parts.h"
 #include "web/request.h"
 #include "web/verdict.h"
@@ -17,7 +18,7 @@ int load_regression(struct request *q, json_t **ret, struct err *e)
 	int r = page_regression(q->db, q->arg, ret, e);
 
 	/* The text is for readers of the page; programs take it from the mail archive. */
-	if (r < 0 || q->url.json)
+	if (r < 0 || q->url.json || q->url.csv)
 		return r;
 	r = page_mails(q->db, q->arg, &mails, e);
 	if (r == 0 && json_object_set_new(*ret, "mails", mails) < 0)
@@ -386,4 +387,22 @@ void render_regression(struct request *q, struct html *h, const json_t *j)
 		one_mail(h, j, t);
 	history(h, j);
 	page_end(q, h);
+}
+
+void table_regression(const json_t *j, struct strbuf *b)
+{
+	const json_t *r;
+	size_t i;
+
+	csv_heads(b, "commit,machine,boot,run,time,value,excluded");
+	json_array_foreach (json_object_get(j, "runs"), i, r) {
+		csv_str(b, json_str(r, "commit", ""));
+		csv_str(b, json_str(r, "machine", ""));
+		csv_num(b, (double)json_i64(r, "boot", 0));
+		csv_num(b, (double)json_i64(r, "run", 0));
+		csv_str(b, json_str(r, "at", ""));
+		csv_num(b, json_f64(r, "value", NAN));
+		csv_num(b, json_object_get(r, "excluded") ? 1 : 0);
+		csv_end(b);
+	}
 }

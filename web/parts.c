@@ -180,6 +180,11 @@ static const struct {
 	{ "refuted", "\xe2\x9c\x97", "dim" },
 	{ "unconfirmed", "?", "warn" },
 	{ "drift", "\xe2\x9a\x91", "warn" },
+	{ "two modes", "\xe2\x97\x86", "warn" },
+	{ "several modes", "\xe2\x97\x86", "warn" },
+	{ "not ok", "\xe2\x9c\x97", "bad" },
+	{ "not measured", "?", "warn" },
+	{ "not needed", "\xe2\x80\x93", "dim" },
 	{ "went-away", "\xe2\x80\x93", "dim" },
 };
 

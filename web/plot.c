@@ -260,7 +260,7 @@ void plot_runs(struct html *h, const json_t *j)
 	html_close(h);
 	html_el(h, "p", "dim small",
 		"Each mark is one run, in the order measured; line and band are mean and standard "
-		"deviation. Hollow marks were taken out of the comparison.");
+		"deviation; where runs gather at several values, each of those has a line. Hollow marks were taken out of the comparison.");
 }
 
 void plot_bar(struct html *h, double share)

@@ -115,6 +115,7 @@ int load_regressions(struct request *q, json_t **ret, struct err *e);
 void render_regressions(struct request *q, struct html *h, const json_t *j);
 int load_regression(struct request *q, json_t **ret, struct err *e);
 void render_regression(struct request *q, struct html *h, const json_t *j);
+void table_regression(const json_t *j, struct strbuf *ret);
 int load_bisects(struct request *q, json_t **ret, struct err *e);
 void render_bisects(struct request *q, struct html *h, const json_t *j);
 int load_bisect(struct request *q, json_t **ret, struct err *e);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "web/verdict.h"
 
+#include "bot/base/cleanup.h"
+#include "bot/base/strbuf.h"
 #include "web/html.h"
 #include "web/parts.h"
 
@@ -29,6 +31,19 @@ bool verdict_is_change(const char *v)
 	return !strcmp(v, "regression") || !strcmp(v, "improvement") || !strcmp(v, "change");
 }
 
+/* Pages write "6.6%". */
+static void say(struct html *h, const char *s)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	for (; *s; s++)
+		if (s[0] != ' ' || s[1] != '%')
+			strbuf_addch(&b, *s);
+	html_open(h, "li");
+	html_short(h, strbuf_str(&b), 600);
+	html_close(h);
+}
+
 void verdict_findings(struct html *h, const json_t *findings)
 {
 	const json_t *f, *t;
@@ -42,9 +57,7 @@ void verdict_findings(struct html *h, const json_t *findings)
 		json_array_foreach (json_object_get(f, "text"), k, t) {
 			if (!json_is_string(t) || n++ >= SENTENCES_MAX)
 				continue;
-			html_open(h, "li");
-			html_short(h, json_string_value(t), 600);
-			html_close(h);
+			say(h, json_string_value(t));
 		}
 	}
 	if (n > SENTENCES_MAX)

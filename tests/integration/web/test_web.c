@@ -307,8 +307,11 @@ static void a_comparison_is_a_table_too(void **state)
 		       "\r\n\"will-it-scale.per_process_ops\",\"\",\"\",\"regression\",\"\","
 		       "-0.038,-0.0433,-0.0327,0.95,1e-06,-0.037,,12,4,45915,251,12,4,"
 		       "44170,270\r\n"));
-	DO_GET(n, "/r/r7f3k2qa.csv");
+	DO_GET(n, "/machines/q1.csv");
 	assert_int_equal(n.status, 404);
+	DO_GET(runs, "/r/r7f3k2qa.csv");
+	assert_int_equal(runs.status, 200);
+	assert_non_null(strstr(strbuf_str(&runs.body), "\r\n\"" H_CULP "\",\"q1\","));
 }
 
 /* What a suite with thousands of metrics gives. */
