@@ -50,7 +50,9 @@ enum {
 /**
  * struct detect_options - rules of a comparison; start from detect_options_default().
  * @level: of the interval, and with @single_look of the test, in (.5, 1); .95.
- * @alpha: p of one look that makes a candidate, and of the power statement; .01.
+ * @alpha: p of one look that makes a candidate, and of the power statement; .01. Of a single
+ *	metric this is also the share of false changes over all looks: a verdict needs p times the
+ *	factor of its look to be below.
  * @min_effect: least effect of a headline metric that is worth a verdict, as a ratio; .01.
  * @monitor_min_effect: the same of other metrics; .03.
  * @target_effect: the change that should be found, as a ratio; .038.
