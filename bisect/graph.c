@@ -162,3 +162,40 @@ size_t bisect_graph_midpoint(const struct bisect_graph *g)
 	}
 	return best;
 }
+
+/* So many commits at once as columns; a row says which of them are ancestors. */
+#define COLUMN_WORDS 32
+
+static void count_columns(const struct bisect_links *links, size_t n, size_t first, uint64_t *rows,
+			  size_t *ret)
+{
+	for (size_t x = first; x < n; x++) {
+		uint64_t *row = rows + x * COLUMN_WORDS;
+
+		memset(row, 0, COLUMN_WORDS * sizeof(*row));
+		for (size_t i = 0; i < links[x].n; i++) {
+			int p = links[x].parents[i];
+			const uint64_t *up;
+
+			if (p < (int)first)
+				continue;
+			up = rows + (size_t)p * COLUMN_WORDS;
+			for (size_t w = 0; w < COLUMN_WORDS; w++)
+				row[w] |= up[w];
+		}
+		if (x < first + 64 * COLUMN_WORDS)
+			row[(x - first) / 64] |= UINT64_C(1) << ((x - first) % 64);
+		for (size_t w = 0; w < COLUMN_WORDS; w++)
+			ret[x] += bisect_popcount(row[w]);
+	}
+}
+
+void bisect_count_ancestors(const struct bisect_links *links, size_t n, size_t *ret)
+{
+	uint64_t *rows = xreallocarray(NULL, n * COLUMN_WORDS + 1, sizeof(*rows));
+
+	memset(ret, 0, n * sizeof(*ret));
+	for (size_t first = 0; first < n; first += 64 * (size_t)COLUMN_WORDS)
+		count_columns(links, n, first, rows, ret);
+	free(rows);
+}

@@ -105,5 +105,23 @@ int bisect_graph_find(const struct bisect_graph *g, const char *hash, struct err
  */
 size_t bisect_graph_midpoint(const struct bisect_graph *g);
 
+/** BISECT_COUNT_MOST - longest history that bisect_count_ancestors() takes: a second, 50 MB. */
+#define BISECT_COUNT_MOST 200000
+
+/** struct bisect_links - in-range parents of one commit, each below its own index; borrowed. */
+struct bisect_links {
+	const int *parents;
+	size_t n;
+};
+
+/**
+ * bisect_count_ancestors() - ancestors of each commit, itself included, without a graph.
+ * @links: of @n commits, at most BISECT_COUNT_MOST; parents below 0 are outside and left out.
+ * @ret: @n counts.
+ *
+ * O(n^2 / 64) time, O(n) memory: for ranges that are too long for a graph.
+ */
+void bisect_count_ancestors(const struct bisect_links *links, size_t n, size_t *ret);
+
 /** bisect_popcount() - number of set bits. */
 size_t bisect_popcount(uint64_t w);

@@ -371,6 +371,48 @@ static int build_graph(struct walk *w, struct range *ret, struct err *e)
 	return 0;
 }
 
+/* Too long for a graph, the range still has a middle. */
+static void find_midpoint(struct walk *w, struct range *ret)
+{
+	const size_t n = w->items.len;
+	_cleanup_(freep) struct bisect_links *links = xcalloc(n, sizeof(*links));
+	_cleanup_(freep) size_t *count = xcalloc(n, sizeof(*count));
+	size_t k = 0;
+	size_t best = 0;
+	size_t at = 0;
+
+	if (ret->commits > BISECT_COUNT_MOST)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct item *item = &w->items.items[i];
+
+		if (!item->counted)
+			continue;
+		for (size_t p = 0; p < item->n_parents; p++) {
+			int to = follow(w, item->parents[p]);
+
+			item->parents[p] = to == OUTSIDE ? OUTSIDE : w->items.items[to].place;
+		}
+		item->place = (int)k;
+		links[k++] = (struct bisect_links){ item->parents, item->n_parents };
+	}
+	bisect_count_ancestors(links, k, count);
+	k = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t even;
+
+		if (!w->items.items[i].counted)
+			continue;
+		even = count[k] < ret->commits - count[k] ? count[k] : ret->commits - count[k];
+		k++;
+		if (even > best) {
+			best = even;
+			at = i;
+		}
+	}
+	(void)git_oid_tostr(ret->midpoint, sizeof(ret->midpoint), &w->items.items[at].oid);
+}
+
 static int read_merge_bases(git_repository *repo, const git_oid *good, const git_oid *bad,
 			    struct range *ret, struct err *e)
 {
@@ -454,6 +496,7 @@ static int read_commits(struct walk *w, const git_oid *good, const git_oid *bad,
 		warn(ret, xasprintf("%zu commits are too many to bisect at once, at most %d: "
 				    "bisect along first parents before",
 				    ret->commits, BISECT_MAX_COMMITS));
+		find_midpoint(w, ret);
 		return 0;
 	}
 	return build_graph(w, ret, e);

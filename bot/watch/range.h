@@ -30,7 +30,7 @@ struct range_options {
  * @merge_bases, @n_merge_bases: best common ancestors; owned.
  * @commits: what `git rev-list --count` counts; @merges, @roots: of them.
  * @expected_steps: of plain bisection, ceil(log2(commits)).
- * @midpoint: first commit of plain bisection; "" if the range is too large for @graph.
+ * @midpoint: first commit of plain bisection; "" for more than BISECT_COUNT_MOST commits.
  * @warnings, @n_warnings: lines for people; owned.
  * @graph: prepared, bad end last; empty for more than BISECT_MAX_COMMITS commits. With paths the
  *         bad end is in it even if it changes none of them, so that a culprit elsewhere shows.

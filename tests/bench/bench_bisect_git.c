@@ -33,7 +33,7 @@ static void write_commit(FILE *out, const struct bisect_graph *g, size_t c, uint
 	(void)fprintf(out, "M 100644 inline f\ndata <<E\n%zu\nE\n\n", c);
 }
 
-static void write_history(const struct repo *r, const struct bisect_graph *g)
+static void write_history(const struct repo *r, const struct bisect_graph *g, bool again)
 {
 	char cmd[128];
 	uint64_t seed = 5;
@@ -42,8 +42,10 @@ static void write_history(const struct repo *r, const struct bisect_graph *g)
 	(void)snprintf(cmd, sizeof(cmd), "git -C '%s' fast-import --quiet", r->dir);
 	out = popen(cmd, "w");
 	assert_non_null(out);
-	(void)fprintf(out, "commit refs/heads/start\nmark :1\n"
-			   "committer C <c@example.org> 1599999999 +0000\ndata 1\nx\n\n");
+	(void)fprintf(out,
+		      "commit refs/heads/start\nmark :1\n"
+		      "committer C <c@example.org> 1599999999 +0000\ndata 1\nx\n%s\n",
+		      again ? "from refs/heads/start^0\n" : "");
 	for (size_t c = 0; c < g->n; c++)
 		write_commit(out, g, c, &seed);
 	assert_int_equal(pclose(out), 0);
@@ -80,7 +82,7 @@ static void compare(size_t n, uint64_t history)
 
 	repo_init(&r);
 	history_make(&g, n, history);
-	write_history(&r, &g);
+	write_history(&r, &g, false);
 	start = clock_boottime();
 	git = repo_sh(&r, "git rev-list --bisect start..main");
 	git_s = since(start);
@@ -105,6 +107,50 @@ static void compare(size_t n, uint64_t history)
 	repo_done(&r);
 }
 
+/* A history too long for a graph: the midpoint is counted all the same. */
+static void compare_long(size_t n, uint64_t history)
+{
+	struct bisect_graph parts[3] = { 0 };
+	struct range range;
+	struct repo r;
+	struct err e = { 0 };
+	usec_t start;
+	double git_s;
+	double ours_s;
+	char *git;
+	size_t distance[2];
+
+	repo_init(&r);
+	for (int i = 0; i < 3; i++) {
+		history_make(&parts[i], n, history + (uint64_t)i);
+		write_history(&r, &parts[i], i > 0);
+		free(repo_sh(&r, "test -n \"$(git tag)\" || git tag origin start; "
+				 "git branch -qf start main"));
+		bisect_graph_done(&parts[i]);
+	}
+	start = clock_boottime();
+	git = repo_sh(&r, "git rev-list --bisect origin..main");
+	git_s = since(start);
+	start = clock_boottime();
+	assert_ok(range_read(r.git, "origin", "main", NULL, &range, &e), &e);
+	ours_s = since(start);
+	assert_int_equal(range.graph.n, 0);
+	for (int i = 0; i < 2; i++) {
+		char *a = repo_sh(&r, "git rev-list --count origin..%s", i ? range.midpoint : git);
+
+		distance[i] = strtoul(a, NULL, 10);
+		if (distance[i] > range.commits - distance[i])
+			distance[i] = range.commits - distance[i];
+		free(a);
+	}
+	(void)printf("bench: %zu commits: git halves to %zu in %.3f s, ours to %zu in %.3f s\n",
+		     range.commits, distance[0], git_s, distance[1], ours_s);
+	assert_true(distance[1] >= distance[0]);
+	free(git);
+	range_done(&range);
+	repo_done(&r);
+}
+
 static void midpoint_is_as_good_as_that_of_git(void **state)
 {
 	struct rusage use;
@@ -114,6 +160,7 @@ static void midpoint_is_as_good_as_that_of_git(void **state)
 	compare(1024, 1);
 	compare(18185, 5);
 	compare(20000, 7);
+	compare_long(15000, 8);
 	assert_int_equal(getrusage(RUSAGE_SELF, &use), 0);
 	(void)printf("bench: %ld MB at most\n", use.ru_maxrss / 1024);
 	assert_true(use.ru_maxrss < 300 * 1024);

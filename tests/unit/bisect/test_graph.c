@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include "bisect/graph.h"
+#include "tests/unit/bisect/history.h"
 
 static void add(struct bisect_graph *g, const char *name, int p1, int p2)
 {
@@ -66,6 +67,28 @@ static void rows_work_past_one_word(void **state)
 	bisect_graph_done(&g);
 }
 
+/* Past one chunk of columns, beside the counts of the graph's rows. */
+static void ancestors_are_counted_without_a_graph(void **state)
+{
+	struct bisect_graph g = { 0 };
+	struct bisect_links links[5000];
+	size_t count[5000];
+
+	(void)state;
+	history_make(&g, 5000, 4);
+	for (size_t x = 0; x < g.n; x++)
+		links[x] = (struct bisect_links){ g.commits[x].parents, g.commits[x].n_parents };
+	bisect_count_ancestors(links, g.n, count);
+	for (size_t x = 0; x < g.n; x += 7) {
+		size_t n = 0;
+
+		for (size_t c = 0; c <= x; c++)
+			n += bisect_graph_contains(&g, x, c);
+		assert_int_equal(count[x], n);
+	}
+	bisect_graph_done(&g);
+}
+
 static void refuses_bad_graphs(void **state)
 {
 	struct bisect_graph g = { 0 };
@@ -105,6 +128,7 @@ int main(void)
 		cmocka_unit_test(line_knows_its_ancestors),
 		cmocka_unit_test(merge_joins_both_sides),
 		cmocka_unit_test(rows_work_past_one_word),
+		cmocka_unit_test(ancestors_are_counted_without_a_graph),
 		cmocka_unit_test(refuses_bad_graphs),
 		cmocka_unit_test(refuses_more_than_its_limit),
 	};
