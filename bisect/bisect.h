@@ -154,10 +154,13 @@ void bisect_copy(struct bisect_state *to, const struct bisect_state *from);
 /** bisect_set_prior() - weight of @commit relative to the others (1 at first), > 0 and finite. */
 int bisect_set_prior(struct bisect_state *s, int commit, double weight, struct err *e);
 
+/** BISECT_Y_MOST - largest value of a run, either sign. */
+#define BISECT_Y_MOST 1e100
+
 /**
  * bisect_add_run() - one more measured value; the commit counts as built from now on.
- * Return: 0; ERR_INVAL for an index outside the range or a value that is not finite; ERR_CONFLICT
- * if the commit is skipped.
+ * Return: 0; ERR_INVAL for an index outside the range or a value that is not finite or too large;
+ * ERR_CONFLICT if the commit is skipped.
  */
 int bisect_add_run(struct bisect_state *s, int commit, int boot, double y, struct err *e);
 
@@ -180,11 +183,11 @@ int bisect_mark_built(struct bisect_state *s, int commit, struct err *e);
 int bisect_set_pending(struct bisect_state *s, int commit, int boots, struct err *e);
 
 enum bisect_action {
-	BISECT_MEASURE,	    /* measure @commit: @boots new boots with @runs runs on each */
-	BISECT_DONE,	    /* @commit is the first bad one, with @probability */
-	BISECT_NONE,	    /* the ends do not differ today (see also reverted) */
-	BISECT_SET,	    /* no single commit can be named: @set holds 95 % */
-	BISECT_WAIT,	    /* nothing to start before a pending boot has answered */
+	BISECT_MEASURE, /* measure @commit: @boots new boots with @runs runs on each */
+	BISECT_DONE,	/* @commit is the first bad one, with @probability (0.95 at the least) */
+	BISECT_NONE,	/* the ends do not differ today (see also reverted) */
+	BISECT_SET,	/* no single commit can be named: @set holds 95 % */
+	BISECT_WAIT,	/* nothing to start before a pending boot has answered */
 	BISECT_ENDS_BROKEN, /* the end @commit is skipped, so nothing can be searched */
 };
 

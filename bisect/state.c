@@ -203,6 +203,10 @@ int bisect_add_run(struct bisect_state *s, int commit, int boot, double y, struc
 		return r;
 	if (!isfinite(y))
 		return err_set(e, ERR_INVAL, "a measured value is not finite");
+	/* Its square over that of the noise has to be a number too. */
+	if (fabs(y) > BISECT_Y_MOST)
+		return err_set(e, ERR_INVAL, "a measured value is %g, must be within %g of 0", y,
+			       BISECT_Y_MOST);
 	if (commit != BISECT_GOOD_END && s->skip[commit])
 		return err_set(e, ERR_CONFLICT, "commit %s is skipped (%s)",
 			       s->graph->commits[commit].hash,

@@ -241,6 +241,26 @@ static void step_set(const struct bisect_state *s, const struct bisect_eval *v,
 		step->set_p[i] = v->p[step->set[i]];
 }
 
+static void step_done(const struct bisect_state *s, struct bisect_step *step)
+{
+	step->action = BISECT_DONE;
+	step->commit = step->likeliest;
+	step->merge = bisect_graph_is_merge(s->graph, (size_t)step->likeliest);
+}
+
+/*
+ * A commit of little weight may stay short of the wanted confidence whatever is measured, since its
+ * one build may be odd. It is named with the confidence that it has. Return: true if @step says so.
+ */
+static bool step_name_last(const struct bisect_state *s, struct bisect_step *step)
+{
+	if (step->probability < SET_SHARE)
+		return false;
+	if (!step_verify(s, step, &step->likeliest, 1))
+		step_done(s, step);
+	return true;
+}
+
 static void step_search(const struct bisect_state *s, const struct bisect_eval *v,
 			struct bisect_step *step)
 {
@@ -249,7 +269,7 @@ static void step_search(const struct bisect_state *s, const struct bisect_eval *
 	bisect_choose(s, v, &choice);
 	if (choice.bits < BITS_LEAST) {
 		step->action = BISECT_WAIT;
-		if (any_pending(s))
+		if (any_pending(s) || step_name_last(s, step))
 			return;
 		step_set(s, v, step, false);
 		return;
@@ -268,9 +288,7 @@ static bool step_answer(const struct bisect_state *s, const struct bisect_eval *
 	if (step->probability >= s->params.confidence) {
 		if (step_verify(s, step, &step->likeliest, 1))
 			return true;
-		step->action = BISECT_DONE;
-		step->commit = step->likeliest;
-		step->merge = bisect_graph_is_merge(s->graph, (size_t)step->likeliest);
+		step_done(s, step);
 		return true;
 	}
 	if (s->n_skipped == 0 || v->p_none > 1 - s->params.confidence)

@@ -228,6 +228,32 @@ static void same_ends_say_none(void **state)
 	finish(&g, &s);
 }
 
+/* Values as far apart as they may be, in the least noise there may be. */
+static void largest_values_give_numbers(void **state)
+{
+	struct bisect_graph g = { 0 };
+	struct bisect_state s;
+	struct bisect_step step = { 0 };
+	struct err e = { 0 };
+	double p[4], none;
+
+	(void)state;
+	start(&g, &s, 4);
+	s.params.sigma = 1e-12;
+	s.params.boot_sd = s.params.commit_sd = 0;
+	for (int boot = 1; boot <= 2; boot++) {
+		measure(&s, BISECT_GOOD_END, boot, -BISECT_Y_MOST);
+		measure(&s, 3, 10 + boot, BISECT_Y_MOST);
+		measure(&s, 1, 20 + boot, boot == 1 ? BISECT_Y_MOST : -BISECT_Y_MOST);
+	}
+	bisect_posterior(&s, p, &none);
+	assert_near(none + p[0] + p[1] + p[2] + p[3], 1, 1e-9);
+	assert_ok(bisect_next(&s, &step, &e), &e);
+	assert_true(step.probability >= 0 && step.p_none >= 0);
+	bisect_step_done(&step);
+	finish(&g, &s);
+}
+
 static void refuses_bad_input(void **state)
 {
 	struct bisect_graph g = { 0 };
@@ -241,6 +267,7 @@ static void refuses_bad_input(void **state)
 	assert_err(bisect_add_run(&s, 4, 1, 1, &e), ERR_INVAL, &e);
 	assert_err(bisect_add_run(&s, -2, 1, 1, &e), ERR_INVAL, &e);
 	assert_err(bisect_add_run(&s, 1, 1, __builtin_nan(""), &e), ERR_INVAL, &e);
+	assert_err(bisect_add_run(&s, 1, 1, -1e101, &e), ERR_INVAL, &e);
 	assert_err(bisect_skip(&s, BISECT_GOOD_END, BISECT_SKIP_BUILD, &e), ERR_INVAL, &e);
 	assert_err(bisect_skip(&s, 1, BISECT_TESTABLE, &e), ERR_INVAL, &e);
 	assert_err(bisect_set_prior(&s, 1, 0, &e), ERR_INVAL, &e);
@@ -267,6 +294,7 @@ int main(void)
 		cmocka_unit_test(step_down_mirrors_step_up),
 		cmocka_unit_test(tiny_noise_is_no_trouble),
 		cmocka_unit_test(same_ends_say_none),
+		cmocka_unit_test(largest_values_give_numbers),
 		cmocka_unit_test(refuses_bad_input),
 	};
 

@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include "bisect/bisect.h"
+#include "tests/unit/bisect/history.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -467,6 +468,35 @@ static void blames_a_merge_only_with_good_parents(void **state)
 	lab_done(&lab);
 }
 
+/* Little weight delays, it does not exclude; and where the weight is, fewer builds are needed. */
+static void finds_a_culprit_of_any_weight(void **state)
+{
+	static const double weights[] = { 1e-3, 1, 1e3 };
+	int builds[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct lab lab;
+		struct err e = { 0 };
+
+		memset(&lab, 0, sizeof(lab));
+		history_make(&lab.g, 60, 5);
+		lab.culprit = 33;
+		lab_init(&lab, 0.1);
+		assert_ok(bisect_set_prior(&lab.s, 33, weights[i], &e), &e);
+		for (int c = 0; c < 60; c += 3)
+			if (c != 33)
+				assert_ok(bisect_set_prior(&lab.s, c, 0.2 + 0.01 * c, &e), &e);
+		lab_search(&lab);
+		assert_int_equal(lab.step_now.action, BISECT_DONE);
+		assert_int_equal(lab.step_now.commit, 33);
+		builds[i] = lab.builds;
+		lab_done(&lab);
+	}
+	assert_true(builds[2] < builds[1]);
+	assert_true(builds[1] <= builds[0]);
+}
+
 static void stops_at_its_budget_with_a_set(void **state)
 {
 	struct lab lab;
@@ -584,6 +614,7 @@ int main(void)
 		cmocka_unit_test(broken_bad_end_is_told),
 		cmocka_unit_test(finds_culprits_on_side_branches),
 		cmocka_unit_test(blames_a_merge_only_with_good_parents),
+		cmocka_unit_test(finds_a_culprit_of_any_weight),
 		cmocka_unit_test(stops_at_its_budget_with_a_set),
 		cmocka_unit_test(rebuilt_state_goes_on_the_same),
 	};

@@ -51,12 +51,12 @@ static void bound_has_its_known_values(void **state)
 
 static void large_step_in_a_long_range_is_named(void **state)
 {
-	struct bisect_sim sim = noisy(5, 8);
+	struct bisect_sim sim = noisy(5, 4);
 	struct bisect_sim_result r;
 
 	(void)state;
 	run(1024, &sim, &r);
-	assert_int_equal(r.right, 8);
+	assert_int_equal(r.right, 4);
 	assert_true(r.mean < 1.5 * bisect_bound_minutes(1024, &sim.model));
 	assert_true(r.confidence >= 0.99);
 	assert_near(r.wall, r.mean, 1e-9);
@@ -93,19 +93,19 @@ static void plain_costs_what_it_must(void **state)
 
 static void no_step_is_said(void **state)
 {
-	struct bisect_sim sim = noisy(5, 20);
+	struct bisect_sim sim = noisy(5, 10);
 	struct bisect_sim_result r;
 
 	(void)state;
 	sim.culprit = BISECT_SIM_NONE;
 	run(64, &sim, &r);
-	assert_true(r.none >= 19);
+	assert_true(r.none >= 9);
 	assert_true(r.builds < 2);
 }
 
 static void broken_commits_do_not_mislead(void **state)
 {
-	struct bisect_sim sim = noisy(5, 10);
+	struct bisect_sim sim = noisy(5, 5);
 	struct bisect_sim_result r;
 
 	(void)state;
@@ -113,19 +113,19 @@ static void broken_commits_do_not_mislead(void **state)
 	run(128, &sim, &r);
 	assert_int_equal(r.right, r.named);
 	assert_int_equal(r.sets_right, r.sets);
-	assert_int_equal(r.named + r.sets, 10);
+	assert_int_equal(r.named + r.sets, 5);
 }
 
 static void four_machines_are_faster(void **state)
 {
-	struct bisect_sim sim = noisy(5, 6);
+	struct bisect_sim sim = noisy(5, 3);
 	struct bisect_sim_result one, four;
 
 	(void)state;
 	run(128, &sim, &one);
 	sim.machines = 4;
 	run(128, &sim, &four);
-	assert_int_equal(four.right, 6);
+	assert_int_equal(four.right, 3);
 	assert_true(four.wall < 0.75 * one.wall);
 	assert_true(four.mean > one.mean);
 }
@@ -138,7 +138,7 @@ static void merges_are_named_as_such(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	history_make(&g, 100, 3);
+	history_make(&g, 60, 3);
 	sim.culprit = BISECT_SIM_MERGE;
 	assert_ok(bisect_simulate(&g, &sim, &r, &e), &e);
 	assert_int_equal(r.right, 5);
@@ -155,7 +155,7 @@ static void cluster_around_the_culprit_gives_the_set(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	history_make(&g, 100, 3);
+	history_make(&g, 60, 3);
 	sim.cluster = 2;
 	assert_ok(bisect_simulate(&g, &sim, &r, &e), &e);
 	assert_int_equal(r.sets_right, 5);
