@@ -51,11 +51,65 @@ int bisection_pin(struct db *db, const char *id, const char *const *commits, siz
 	return 0;
 }
 
+int bisection_join(struct db *db, const char *id, int machines, json_t **ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_BISECTION_JOIN, &rows, e, "si", id, (int64_t)machines);
+
+	if (r == 0)
+		r = json_read(db_str(&rows, 0, 0), strlen(db_str(&rows, 0, 0)), "machines", ret, e);
+	db_rows_done(&rows);
+	return r;
+}
+
+int bisection_placed(struct db *db, const char *id, const char *commit, json_t **ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run(db, SQL_BISECTION_PLACED, &rows, e, "ss", id, commit);
+
+	if (r < 0)
+		return r;
+	*ret = json_object();
+	for (int i = 0; i < rows.n; i++)
+		json_set_i64(*ret, db_str(&rows, i, 0), db_i64(&rows, i, 1));
+	db_rows_done(&rows);
+	return 0;
+}
+
+int bisection_take_over(struct db *db, const char *id, bool *ret, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run(db, SQL_BISECTION_RETRY_OF, &rows, e, "s", id);
+
+	if (r < 0)
+		return r;
+	*ret = rows.n > 0;
+	db_rows_done(&rows);
+	return 0;
+}
+
+int bisection_forget(struct db *db, const char *id, struct err *e)
+{
+	return db_run(db, SQL_BISECTION_FORGET, NULL, e, "s", id);
+}
+
+int bisection_tip(struct db *db, const char *id, json_t *o, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run(db, SQL_BISECTION_TIP, &rows, e, "s", id);
+
+	if (r == 0 && rows.n)
+		json_set_str(o, "tip", db_str(&rows, 0, 0));
+	db_rows_done(&rows);
+	return r < 0 ? r : 0;
+}
+
 int bisection_get(struct db *db, const char *id, struct bisection *ret, struct err *e)
 {
 	struct db_rows rows = { 0 };
 	json_t *request = NULL;
 	json_t *status = NULL;
+	json_t *machines = NULL;
 	int r;
 
 	r = db_run_one(db, SQL_BISECTION_GET, &rows, e, "s", id);
@@ -66,6 +120,9 @@ int bisection_get(struct db *db, const char *id, struct bisection *ret, struct e
 	if (r == 0)
 		r = json_read(db_str(&rows, 0, 8), strlen(db_str(&rows, 0, 8)), "bisection.status",
 			      &status, e);
+	if (r == 0)
+		r = json_read(db_str(&rows, 0, 10), strlen(db_str(&rows, 0, 10)),
+			      "bisection.machines", &machines, e);
 	if (r < 0) {
 		json_decref(request);
 		db_rows_done(&rows);
@@ -77,7 +134,8 @@ int bisection_get(struct db *db, const char *id, struct bisection *ret, struct e
 				   .state = xstrdup(db_str(&rows, 0, 6)),
 				   .request = request,
 				   .status = status,
-				   .machine = xstrdup(db_str(&rows, 0, 9)) };
+				   .machine = xstrdup(db_str(&rows, 0, 9)),
+				   .machines = machines };
 	ret->open = strstr(" queued checking-ends running verifying ", ret->state) != NULL;
 	(void)snprintf(ret->id, sizeof(ret->id), "%s", id);
 	(void)snprintf(ret->regression, sizeof(ret->regression), "%s", db_str(&rows, 0, 0));
@@ -95,6 +153,7 @@ void bisection_done(struct bisection *b)
 	json_decref(b->request);
 	json_decref(b->status);
 	free(b->machine);
+	json_decref(b->machines);
 	*b = (struct bisection){ 0 };
 }
 

@@ -8,6 +8,7 @@
 #include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "bot/db/db.h"
+#include "bot/store/bisection_ask_plan.h"
 #include "bot/store/bisection_range.h"
 #include "bot/store/job.h"
 #include "bot/store/job_def.h"
@@ -151,6 +152,10 @@ static int check_job(struct db *db, const struct config *c, const struct bisecti
 		r = job_get(db, plan->job_id, &job, e);
 	if (r < 0)
 		return r;
+	ask_limits(c, a, &job, plan, problems);
+	r = ask_machines(db, c, a, plan, problems, e);
+	if (r < 0)
+		return r;
 	(void)snprintf(plan->metric, sizeof(plan->metric), "%s", job.metric);
 	if (!a->metric || !strcmp(a->metric, plan->metric))
 		return 0;
@@ -216,7 +221,8 @@ static int check_range(const struct config *c, const struct bisection_ask *a,
 	bad = ends_resolve(repo, a->tree, a->bad, "/bad", plan->bad, problems, e);
 	if (good < 0 || bad < 0)
 		return good == ERR_GIT || bad == ERR_GIT ? ERR_GIT : 0;
-	good = ends_check(repo, plan->good, plan->bad, &plan->commits, &plan->steps, problems, e);
+	good = ends_check(repo, plan->good, plan->bad, a, &plan->commits, &plan->steps, problems,
+			  e);
 	return good == ERR_INVAL ? 0 : good;
 }
 
@@ -245,9 +251,9 @@ static int store(struct db *db, void *arg, struct err *e)
 	if (plan->joined)
 		return 0;
 	id_new('b', plan->id);
-	r = db_run(db, SQL_API_BISECTION_ADD, &rows, e, "ssssissss", plan->id, s->ask->tree,
+	r = db_run(db, SQL_API_BISECTION_ADD, &rows, e, "ssssisssss", plan->id, s->ask->tree,
 		   plan->good, plan->bad, plan->job_id, plan->metric, s->own, s->request,
-		   s->ask->asked_by);
+		   s->ask->asked_by, s->ask->machine);
 	if (r < 0)
 		return r;
 	/* Another was first between the two statements: the next try joins it. */
@@ -271,6 +277,23 @@ static char *request_text(const struct bisection_ask *a, const struct bisection_
 	json_set_str(o, "metric", plan->metric);
 	json_set_str(o, "note", a->note);
 	json_set_i64(o, "commits", plan->commits);
+	if (a->min_effect > 0)
+		json_set_f64(o, "min_effect", a->min_effect);
+	if (a->confidence > 0)
+		json_set_f64(o, "confidence", a->confidence);
+	if (a->max_runs > 0)
+		json_set_i64(o, "max_runs", a->max_runs);
+	if (plan->deadline_s > 0)
+		json_set_i64(o, "deadline_s", plan->deadline_s);
+	json_set_str(o, "deadline", a->deadline);
+	json_set_str(o, "priority", a->priority);
+	json_set_str(o, "machine", a->machine);
+	if (a->machine)
+		json_set_i64(o, "machines", 1);
+	if (a->paths && json_object_set(o, "paths", (json_t *)(uintptr_t)a->paths) < 0)
+		abort();
+	if (a->first_parent)
+		json_set_bool(o, "first_parent", true);
 	return json_text(o);
 }
 
@@ -279,7 +302,7 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 {
 	_cleanup_(job_defs_done) struct job_defs defs = { 0 };
 	const struct job_def *def;
-	_cleanup_(freep) char *key = NULL, *request = NULL;
+	_cleanup_(freep) char *key = NULL, *request = NULL, *paths = NULL;
 	struct storing s = { .ask = ask, .plan = ret };
 	bool tree_known;
 	int r;
@@ -307,11 +330,20 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 	if (json_array_size(problems) > 0)
 		return err_set(e, ERR_INVAL, "%s",
 			       json_str(json_array_get(problems, 0), "detail", "not valid"));
-	if (dry_run)
-		return 0;
+	if (dry_run || ask->max_runs || ask->min_effect > 0)
+		r = ask_power(db, ask, ret, problems, e);
+	if (r == 0 && json_array_size(problems) > 0)
+		return err_set(e, ERR_INVAL, "%s",
+			       json_str(json_array_get(problems, 0), "detail", "not valid"));
+	if (r < 0 || dry_run)
+		return r;
 	/* The bot's own keep a key of their own, so that a person's cannot stand in their way. */
-	key = xasprintf("asked %s %s %s %lld %s", ask->tree, ret->good, ret->bad,
-			(long long)ret->job_id, ret->metric);
+	if (ask->paths)
+		paths = json_text(ask->paths);
+	key = xasprintf("asked %s %s %s %lld %s%s%s%s%s%s", ask->tree, ret->good, ret->bad,
+			(long long)ret->job_id, ret->metric, ask->machine ? " on " : "",
+			ask->machine ? ask->machine : "", paths ? " paths " : "",
+			paths ? paths : "", ask->first_parent ? " first parents" : "");
 	file_sha256_hex(key, strlen(key), s.own);
 	file_sha256_hex(key + 6, strlen(key + 6), s.bots);
 	request = request_text(ask, ret);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bot/base/json.h"
+#include "bot/store/bisection_power.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,10 +21,21 @@ struct err;
  * @metric: default is the headline metric of the job.
  * @note: free text kept with the request.
  * @asked_by: id of a token, or "cli".
+ * @machine: the only one that is to measure, of the job's group. @priority: low, normal or high.
+ * @deadline: "2030-11-06T08:12:00Z": then what is known is the answer.
+ * @min_effect: change that it has to be able to find, as a ratio; 0: that of comparisons.
+ * @confidence: wanted of the commit named; 0: the configuration's.
+ * @max_runs: budget; 0: the configuration's.
+ * @paths: array of texts: only commits that change one of these; @first_parent: follow merges along
+ *	their first parent only.
  */
 struct bisection_ask {
 	const char *tree, *good, *bad, *job, *suite, *metric, *note, *asked_by;
-	const json_t *params;
+	const char *machine, *priority, *deadline;
+	double min_effect, confidence;
+	int64_t max_runs;
+	const json_t *params, *paths;
+	bool first_parent;
 };
 
 /**
@@ -31,6 +43,9 @@ struct bisection_ask {
  * @id: of the new or joined bisection; "" for a dry run.
  * @joined: an equal request was open already.
  * @commits: commits in good..bad; @steps: that plain bisection of them takes.
+ * @power, @has_power: what it will take; of a dry run, or when a budget was given.
+ * @machines: that can take part now, at most as many as configured.
+ * @deadline_s: seconds since 1970, or 0.
  */
 struct bisection_plan {
 	char id[9];
@@ -41,7 +56,19 @@ struct bisection_plan {
 	int64_t job_id;
 	char job[256];
 	char metric[128];
+	double min_effect, confidence;
+	int64_t max_runs;
+	int64_t deadline_s;
+	int machines;
+	struct bisection_power power;
+	bool has_power;
 };
+
+/** bisection_plan_json() - the plan as HTTP and --json show it; a new reference. */
+json_t *bisection_plan_json(const struct bisection_plan *plan);
+
+/** bisection_plan_warning() - why it may well find nothing; NULL: no reason. Static string. */
+const char *bisection_plan_warning(const struct bisection_plan *plan);
 
 /**
  * bisection_ask() - check a request and, unless @dry_run, store it or join an equal open one.

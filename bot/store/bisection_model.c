@@ -228,9 +228,7 @@ int bisection_noise_read(struct db *db, int64_t job, const char *metric,
 
 static double minutes(const struct db_rows *rows, int col, double guess)
 {
-	double s = db_null(rows, 0, col) ? 0 : db_f64(rows, 0, col);
-
-	return s > 0 ? fmax(s / 60, 1e-4) : guess;
+	return db_null(rows, 0, col) ? guess : fmax(db_f64(rows, 0, col) / 60, 1e-4);
 }
 
 int bisection_cost(struct db *db, int64_t job, struct bisection_cost *ret, struct err *e)

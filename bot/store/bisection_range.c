@@ -4,6 +4,7 @@
 #include "bot/base/cleanup.h"
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
+#include "bot/store/bisection_ask.h"
 #include "bot/watch/range.h"
 
 #include <git2.h>
@@ -97,12 +98,22 @@ found:
 	return 0;
 }
 
-int ends_check(git_repository *repo, const char *good, const char *bad, int64_t *ret_commits,
-	       int *ret_steps, json_t *problems, struct err *e)
+int ends_check(git_repository *repo, const char *good, const char *bad,
+	       const struct bisection_ask *ask, int64_t *ret_commits, int *ret_steps,
+	       json_t *problems, struct err *e)
 {
+	size_t n_paths = json_array_size(ask->paths);
+	_cleanup_(freep) const char **paths = xcalloc(n_paths + 1, sizeof(*paths));
+	struct range_options opt = { .paths = paths,
+				     .n_paths = n_paths,
+				     .first_parent = ask->first_parent };
 	_cleanup_(range_done) struct range range = { 0 };
 	struct err why = { 0 };
-	int r = range_read(repo, good, bad, NULL, &range, &why);
+	int r;
+
+	for (size_t i = 0; i < n_paths; i++)
+		paths[i] = json_string_value(json_array_get(ask->paths, i));
+	r = range_read(repo, good, bad, &opt, &range, &why);
 
 	if (r == ERR_RANGE) {
 		ask_problem(problems, "/bad", "range_empty", "%s", why.msg);

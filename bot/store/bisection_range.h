@@ -7,6 +7,7 @@
 #include <git2/types.h>
 #include <stdint.h>
 
+struct bisection_ask;
 struct err;
 
 /** ask_problem() - add {"pointer","code","detail"} to array @problems and return it, to add more. */
@@ -23,7 +24,8 @@ int ends_resolve(git_repository *repo, const char *tree, const char *name, const
 
 /**
  * ends_check() - is @good..@bad a range to bisect? Problems "not_ancestor", "range_empty",
- * "range_too_large". Cost: a walk over the range.
+ * "range_too_large". @ask: for its paths and first_parent. Cost: a walk over the range.
  */
-int ends_check(git_repository *repo, const char *good, const char *bad, int64_t *ret_commits,
-	       int *ret_steps, json_t *problems, struct err *e);
+int ends_check(git_repository *repo, const char *good, const char *bad,
+	       const struct bisection_ask *ask, int64_t *ret_commits, int *ret_steps,
+	       json_t *problems, struct err *e);

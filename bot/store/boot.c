@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static int queue_boot(struct db *db, int64_t id, const char *group, struct err *e)
+static int queue_boot(struct db *db, int64_t id, const char *group, int prio, struct err *e)
 {
 	_cleanup_(json_decrefp) json_t *o = json_object();
 	_cleanup_(freep) char *payload = NULL;
@@ -20,7 +20,7 @@ static int queue_boot(struct db *db, int64_t id, const char *group, struct err *
 	json_set_str(o, "group", group);
 	payload = json_text(o);
 	(void)snprintf(dedupe, sizeof(dedupe), "boot:%lld", (long long)id);
-	return work_enqueue(db, "boot", 0, 0, dedupe, payload, e);
+	return work_enqueue(db, "boot", prio, 0, dedupe, payload, e);
 }
 
 int boot_order(struct db *db, const struct boot_order *o, const char *group, bool queue,
@@ -34,13 +34,14 @@ int boot_order(struct db *db, const struct boot_order *o, const char *group, boo
 
 	(void)snprintf(build, sizeof(build), "%lld", (long long)o->build);
 	(void)snprintf(comparison, sizeof(comparison), "%lld", (long long)o->comparison);
-	r = db_run_one(db, SQL_BOOT_INSERT, &rows, e, "ssissi", o->commit, o->build ? build : NULL,
-		       o->job, o->comparison ? comparison : NULL, o->bisection, (int64_t)o->runs);
+	r = db_run_one(db, SQL_BOOT_INSERT, &rows, e, "ssissis", o->commit, o->build ? build : NULL,
+		       o->job, o->comparison ? comparison : NULL, o->bisection, (int64_t)o->runs,
+		       o->place);
 	if (r < 0)
 		return r;
 	id = db_i64(&rows, 0, 0);
 	db_rows_done(&rows);
-	return queue ? queue_boot(db, id, group, e) : 0;
+	return queue ? queue_boot(db, id, group, o->prio, e) : 0;
 }
 
 int boot_get(struct db *db, int64_t id, struct boot *ret, struct err *e)
@@ -240,6 +241,8 @@ int boot_of_job(struct db *db, int64_t job, const char *machine, const char *con
 		b->took_s = db_f64(&rows, i, 7);
 		b->excluded = db_bool(&rows, i, 8);
 		b->unproven = db_bool(&rows, i, 9);
+		(void)snprintf(b->machine, sizeof(b->machine), "%s", db_str(&rows, i, 10));
+		(void)snprintf(b->place, sizeof(b->place), "%s", db_str(&rows, i, 11));
 	}
 	db_rows_done(&rows);
 	return 0;

@@ -14,6 +14,7 @@ struct suite_metric;
  * struct boot_order - a boot to be made.
  * @build: 0 on machines that boot nothing.
  * @comparison: 0, @bisection: NULL when another asked; both empty for a baseline.
+ * @place: the only machine that may take it, or NULL. @prio: of the work; the larger the sooner.
  */
 struct boot_order {
 	const char *commit;
@@ -21,6 +22,8 @@ struct boot_order {
 	int64_t job;
 	int64_t comparison;
 	const char *bisection;
+	const char *place;
+	int prio;
 	int runs;
 };
 
@@ -132,6 +135,8 @@ struct boot_brief {
 	int64_t comparison;
 	char detail[256];
 	double took_s;
+	char machine[128]; /* "" until it ran; of boot_of_job() only, as is the next */
+	char place[128];   /* the only machine that may take it, or "" */
 };
 
 /**

@@ -153,11 +153,26 @@ struct bisection {
 	bool open;
 	json_t *request;
 	json_t *status;
-	char *machine; /* "" until one is chosen: all its boots run there */
+	char *machine;	  /* "" until one is chosen; the ends and the culprit are compared there */
+	json_t *machines; /* names of those that take boots beside it */
 };
 /** bisection_pin() - choose the machine that has measured most of @commits; "" when none has. */
 int bisection_pin(struct db *db, const char *id, const char *const *commits, size_t n, char **ret,
 		  struct err *e);
+/**
+ * bisection_join() - let good machines of the group take boots, up to @machines beside the first.
+ * @ret: names of all beside the first; a new reference. ERR_NOENT: it has no first one, or ended.
+ */
+int bisection_join(struct db *db, const char *id, int machines, json_t **ret, struct err *e);
+/** bisection_placed() - boots of @commit waited for, by the machine that alone may take them. */
+int bisection_placed(struct db *db, const char *id, const char *commit, json_t **ret,
+		     struct err *e);
+/** bisection_take_over() - is it one more try for the regression that its request names? */
+int bisection_take_over(struct db *db, const char *id, bool *ret, struct err *e);
+/** bisection_forget() - nothing that was measured for it counts any more. */
+int bisection_forget(struct db *db, const char *id, struct err *e);
+/** bisection_tip() - sets "tip" of @o: the tip of the branch, if it has one that is not the bad end. */
+int bisection_tip(struct db *db, const char *id, json_t *o, struct err *e);
 /** bisection_add() - the bot's own bisection of a regression, and its work. Once per regression. */
 int bisection_add(struct db *db, const struct regression *r, struct err *e);
 int bisection_get(struct db *db, const char *id, struct bisection *ret, struct err *e);

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- The bisection of regression $1. Columns: id, good, bad, status. No row: there is none.
-SELECT id, good, bad, status FROM bisection WHERE regression = $1
+-- The bisection of regression $1. Columns: id, good, bad, status, result (JSON or empty). No row: there is none.
+SELECT id, good, bad, status, coalesce(result, '{}') FROM bisection WHERE regression = $1

@@ -11,13 +11,17 @@ SELECT json_strip_nulls(json_build_object(
 	'good_title', (SELECT subject FROM commit WHERE hash = b.good),
 	'bad_title', (SELECT subject FROM commit WHERE hash = b.bad),
 	'steps', json_build_object('done', (SELECT count(*) FROM bisect_step s WHERE s.bisection = b.id),
-		'expect', b.status->'steps'->'expect'),
+		'expect', (SELECT count(*) FROM bisect_step s WHERE s.bisection = b.id) + (b.status->>'steps_left')::float8),
 	'boots', b.status->'boots',
-	'runs', json_build_object('used', (SELECT COALESCE(sum(s.runs), 0) FROM bisect_step s
-		WHERE s.bisection = b.id)),
+	'runs', json_build_object('used', COALESCE(b.status->'runs'->'used', '0'), 'max', b.status->'runs'->'max'),
+	'machine_hours', json_build_object('used', b.status->'machine_hours', 'expect', b.status->'machine_hours_expect'), 'machines_used', b.status->'machines',
+	'noise', b.status->'model', 'priority', b.request->>'priority', 'again', b.request->>'again',
 	'state_text', b.status->>'state_text', 'p_none', b.status->'p_none',
 	'measuring', b.status->>'asked',
 	'measuring_title', (SELECT subject FROM commit WHERE hash = b.status->>'asked'), 'eta_s', b.status->'eta_s',
+	'eta', CASE WHEN b.finished IS NULL AND b.status->'eta' IS NOT NULL THEN json_build_object(
+		'p50', to_char(to_timestamp((b.status->'eta'->>'at')::float8 + (b.status->'eta'->>'p50_s')::float8) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+		'p90', to_char(to_timestamp((b.status->'eta'->>'at')::float8 + (b.status->'eta'->>'p90_s')::float8) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) END,
 	'effective_left', b.status->'effective_left',
 	'posterior', COALESCE((SELECT json_agg(json_build_object('commit', u.v->>'commit', 'p', u.v->'p',
 			'title', c.subject)

@@ -2,7 +2,7 @@
 -- Take one ready boot for the machine $1 and the machine with it. $2 owner, $3 lease in seconds.
 -- Columns: id, kind, payload, fence, attempts, crashes. No row: nothing to do, or the machine is
 -- held or not in good health; then only its own control boots may run. A comparison or bisection stays on the machine that
--- took its first boot. A lease that ran out still holds it until the work was given back: its worker
+-- took its first boot, a bisection on several on those that it chose; a boot that has a place on that. A lease that ran out still holds it until the work was given back: its worker
 -- may yet renew it.
 WITH m AS (
 	SELECT name, group_name, health FROM machine
@@ -14,7 +14,8 @@ WITH m AS (
 	SELECT id, prio, run_at, (payload->>'boot')::bigint AS boot FROM work
 	WHERE state = 'ready' AND kind = 'boot' AND run_at <= now() AND payload->>'machine' IS NULL
 		AND payload->>'group' = (SELECT group_name FROM m WHERE health = 'good')
-		AND coalesce((SELECT coalesce(c.machine, s.machine) FROM boot b LEFT JOIN comparison c ON c.id = b.comparison
+		AND coalesce((SELECT coalesce(b.pinned, c.machine, CASE WHEN $1 = ANY (s.machines) THEN $1 ELSE s.machine END)
+			FROM boot b LEFT JOIN comparison c ON c.id = b.comparison
 			LEFT JOIN bisection s ON s.id = b.bisection WHERE b.id = (payload->>'boot')::bigint), $1) = $1
 	ORDER BY prio DESC, run_at, id
 	LIMIT 1
@@ -37,8 +38,9 @@ WITH m AS (
 	UPDATE comparison SET machine = $1 FROM w
 	WHERE comparison.id = w.comparison AND (comparison.machine IS NULL OR comparison.machine = $1) RETURNING comparison.id
 ), pin_s AS (
-	UPDATE bisection SET machine = $1 FROM w
-	WHERE bisection.id = w.bisection AND (bisection.machine IS NULL OR bisection.machine = $1) RETURNING bisection.id
+	UPDATE bisection SET machine = coalesce(machine, $1) FROM w
+	WHERE bisection.id = w.bisection AND (bisection.machine IS NULL OR bisection.machine = $1 OR $1 = ANY (bisection.machines))
+	RETURNING bisection.id
 ), u AS (
 	UPDATE work SET state = 'leased', lease_owner = $2, fence = nextval('fence_seq'),
 		lease_until = now() + $3::float8 * interval '1 s', attempts = attempts + 1, again = false
