@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/jobs/bisection_answer.h"
 
+#include "bisect/prior.h"
 #include "bot/base/err.h"
 #include "bot/base/log.h"
 #include "bot/base/strbuf.h"
+#include "bot/jobs/bisection_checks.h"
 #include "bot/jobs/bisection_order.h"
 #include "bot/jobs/job_ctx.h"
 
@@ -51,7 +53,7 @@ static int finish(struct bisection_run *b, const char *state, json_t *result, st
 {
 	int r;
 
-	b->asked[0] = '\0';
+	b->n_asked = 0;
 	r = bisection_order_progress(b, "verifying", e);
 	if (r == 0)
 		r = boot_cancel_bisection(b->c->db, b->row.id, e);
@@ -165,6 +167,11 @@ static void add_reverted(const struct bisection_run *b, const struct bisect_step
 	strbuf_addf(text, " and %.12s took it away again", took);
 }
 
+static bool differs(const struct detect_result *effect)
+{
+	return effect->lo > 0 || effect->hi < 0;
+}
+
 static int answer_none(struct bisection_run *b, const struct bisect_step *step, struct err *e)
 {
 	const char *ends[2] = { b->good, bisection_run_hash(b, (int)b->range.graph.n - 1) };
@@ -182,7 +189,8 @@ static int answer_none(struct bisection_run *b, const struct bisect_step *step, 
 		return r;
 	result = json_object();
 	set_new(result, "ends", effect_json(&effect));
-	strbuf_addf(&text, "the ends do not differ today");
+	strbuf_addstr(&text, differs(&effect) ? "the ends hardly differ today"
+					      : "the ends do not differ today");
 	if (isfinite(effect.lo) && isfinite(effect.hi))
 		strbuf_addf(&text,
 			    ": %+.2f %% (%.0f %% interval %+.2f %% to %+.2f %%, %d + %d boots)",
@@ -199,17 +207,43 @@ struct against {
 	struct detect_result effect;
 };
 
+/* A commit that cannot matter by what it changes, and yet seems to. */
+static void add_suspicions(const struct bisection_run *b, int commit, json_t *list)
+{
+	enum prior_kind kind = b->kinds ? (enum prior_kind)b->kinds[commit] : PRIOR_PLAIN;
+
+	switch (kind) {
+	case PRIOR_COMMENTS:
+		push_new(list, json_string("comment-only"));
+		break;
+	case PRIOR_DOCS:
+		push_new(list, json_string("docs-only"));
+		break;
+	case PRIOR_OTHER_ARCH:
+		push_new(list, json_string("other-arch"));
+		break;
+	case PRIOR_TESTS:
+		push_new(list, json_string("tests-only"));
+		break;
+	case PRIOR_SAME_BINARY:
+		push_new(list, json_string("same-binary"));
+		break;
+	default:
+		break;
+	}
+}
+
 static json_t *culprit_json(const struct bisection_run *b, const struct bisect_step *step,
-			    const char *culprit, const struct against *a, size_t n)
+			    const char *culprit, const struct against *a, size_t n,
+			    struct strbuf *text)
 {
 	json_t *o = json_object(), *suspicious = json_array(), *parents;
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 
 	json_set_str(o, "culprit", culprit);
 	json_set_str(o, "parent", a[0].parent);
 	json_set_f64(o, "p", step->probability);
 	set_new(o, "effect", effect_json(&a[0].effect));
-	strbuf_addf(&text, "first bad commit %.12s", culprit);
+	strbuf_addf(text, "first bad commit %.12s", culprit);
 	if (n > 1) {
 		parents = json_array();
 		for (size_t i = 0; i < n; i++) {
@@ -221,22 +255,21 @@ static json_t *culprit_json(const struct bisection_run *b, const struct bisect_s
 		set_new(o, "parents", parents);
 		json_set_bool(o, "interaction", true);
 		push_new(suspicious, json_string("merge"));
-		strbuf_addf(&text,
+		strbuf_addf(text,
 			    ", an interaction: this merge is bad and %s of its %zu parents is",
 			    n == 2 ? "neither" : "none", n);
 	}
-	add_second(b, step, o, &text);
+	add_suspicions(b, step->commit, suspicious);
+	add_second(b, step, o, text);
 	set_new(o, "suspicious", suspicious);
-	json_set_str(o, "text", strbuf_str(&text));
 	return o;
 }
 
 static int name_culprit(struct bisection_run *b, const struct bisect_step *step,
-			const char *culprit, const struct against *a, size_t n, struct err *e)
+			const char *culprit, const struct against *a, json_t *result, struct err *e)
 {
 	const struct detect_result *effect = &a[0].effect;
 	struct comparison_effect ce = { effect->rel, effect->lo, effect->hi, effect->p };
-	_cleanup_(json_decrefp) json_t *result = culprit_json(b, step, culprit, a, n);
 	struct regression reg = { 0 };
 	char same[9] = "";
 	int r;
@@ -267,17 +300,14 @@ static int name_culprit(struct bisection_run *b, const struct bisect_step *step,
 	return r;
 }
 
-static bool differs(const struct detect_result *effect)
-{
-	return effect->lo > 0 || effect->hi < 0;
-}
-
 /* The culprit and all of its parents, in turns; a merge is blamed only when it differs from each. */
 static int answer_done(struct bisection_run *b, const struct bisect_step *step, struct err *e)
 {
 	const char *culprit = bisection_run_hash(b, step->commit);
 	_cleanup_(freep) const char **sides = NULL;
 	_cleanup_(freep) struct against *a = NULL;
+	_cleanup_(json_decrefp) json_t *result = NULL;
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	size_t n = bisection_run_parents(b, step->commit, &sides);
 	int r;
 
@@ -302,11 +332,41 @@ static int answer_done(struct bisection_run *b, const struct bisect_step *step, 
 			return bisection_answer_failed(b, "not-reproduced", why, e);
 		}
 	}
-	return name_culprit(b, step, culprit, a, n, e);
+	result = culprit_json(b, step, culprit, a, n, &text);
+	r = bisection_checks(b, culprit, a[0].parent, VERIFY_BOOTS, result, &text, e);
+	if (r < 0)
+		return r;
+	if (r > 0)
+		return bisection_order_progress(b, "verifying", e);
+	json_set_str(result, "text", strbuf_str(&text));
+	return name_culprit(b, step, culprit, a, result, e);
+}
+
+/* What was measured first and last does not belong together: from the start, once. */
+static int start_again(struct bisection_run *b, struct err *e)
+{
+	int r;
+
+	if (b->restarts)
+		return bisection_answer_failed(
+			b, "inconclusive",
+			"the machine moved by more than half of the step while "
+			"it was searched for, twice",
+			e);
+	log_warn("the machine moved during a bisection, it starts again",
+		 lf_str("BISECT_ID", b->row.id), lf_str("MACHINE", b->row.machine));
+	b->restarts++;
+	b->n_asked = 0;
+	r = bisection_forget(b->c->db, b->row.id, e);
+	if (r == 0)
+		r = bisection_order_progress(b, "checking-ends", e);
+	return r < 0 ? r : work_enqueue_name(b->c->db, "bisect", "bisection", b->row.id, e);
 }
 
 int bisection_answer(struct bisection_run *b, const struct bisect_step *step, struct err *e)
 {
+	if (step->drifted && step->action != BISECT_ENDS_BROKEN)
+		return start_again(b, e);
 	switch (step->action) {
 	case BISECT_DONE:
 		return answer_done(b, step, e);

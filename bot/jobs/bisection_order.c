@@ -16,27 +16,64 @@ int bisection_order_progress(struct bisection_run *b, const char *state, struct 
 	return bisection_progress(b->c->db, b->row.id, state, status, e);
 }
 
-int bisection_order(struct bisection_run *b, const char *hash, int boots, int runs, struct err *e)
+/* Asked again after its build: the step goes on. */
+static void note_asked(struct bisection_run *b, const char *hash)
 {
-	struct boot_order o = {
-		.commit = hash, .job = b->job.id, .bisection = b->row.id, .runs = runs
-	};
+	for (size_t i = 0; i < b->n_asked; i++)
+		if (!strcmp(b->asked[i].hash, hash))
+			return;
+	if (b->n_asked == BISECTION_ASKED_MAX)
+		return; /* readers miss a line */
+	(void)snprintf(b->asked[b->n_asked].hash, sizeof(b->asked[0].hash), "%s", hash);
+	b->asked[b->n_asked++].at = b->now_s;
+}
+
+/* Boots of what a person holds to be urgent come before those of others, else by age. */
+static int prio_of(const struct bisection_run *b)
+{
+	const char *text = json_str(b->row.request, "priority", "normal");
+
+	return !strcmp(text, "high") ? 2 : !strcmp(text, "low") ? -2 : 0;
+}
+
+/* Return: is the build there? */
+static int order(struct bisection_run *b, const char *hash, int boots, int runs,
+		 const char *machine, struct err *e)
+{
+	struct boot_order o = { .commit = hash,
+				.job = b->job.id,
+				.bisection = b->row.id,
+				.runs = runs,
+				.place = machine && *machine ? machine : NULL,
+				.prio = prio_of(b) };
 	enum need_state need = NEED_WAIT;
 	int r;
 
 	r = job_mirror_store_commit(b->c->db, b->mirror, hash, e);
 	if (r == 0)
 		r = need_build(b->c, &b->job, hash, &o.build, &need, e);
-	if (r < 0)
-		return r;
-	/* Asked again after its build: the step goes on. */
-	if (strcmp(b->asked, hash) != 0)
-		b->asked_at = b->now_s;
-	(void)snprintf(b->asked, sizeof(b->asked), "%s", hash);
 	/* A build that fails wakes us: the commit is then skipped. */
 	for (int i = 0; need == NEED_READY && r == 0 && i < boots; i++)
 		r = boot_order(b->c->db, &o, b->job.group, true, e);
-	return r < 0 ? r : 1;
+	return r;
+}
+
+int bisection_order(struct bisection_run *b, const char *hash, int boots, int runs, bool first,
+		    struct err *e)
+{
+	bool alone = !json_array_size(b->row.machines);
+	int r = order(b, hash, boots, runs, first && !alone ? b->row.machine : NULL, e);
+
+	if (r < 0)
+		return r;
+	note_asked(b, hash);
+	return 1;
+}
+
+int bisection_order_on(struct bisection_run *b, const char *hash, const char *machine,
+		       struct err *e)
+{
+	return order(b, hash, 1, b->job.runs_per_boot, machine, e);
 }
 
 int bisection_order_turns(struct bisection_run *b, const char *const *hashes, size_t n, int boots,
@@ -58,7 +95,7 @@ int bisection_order_turns(struct bisection_run *b, const char *const *hashes, si
 
 			if (have[i] >= boots)
 				continue;
-			r = bisection_order(b, hashes[i], 1, b->job.runs_per_boot, e);
+			r = bisection_order(b, hashes[i], 1, b->job.runs_per_boot, true, e);
 			if (r < 0)
 				return r;
 			have[i]++;

@@ -8,6 +8,7 @@
 #include "bot/base/strbuf.h"
 #include "bot/build/build.h"
 #include "bot/db/db.h"
+#include "bot/jobs/bisection_machines.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/store/bisection_model.h"
 #include "bot/watch/mirror.h"
@@ -35,8 +36,22 @@ int bisection_run_load(struct bisection_run *b, const char *id, struct err *e)
 
 void bisection_run_rewind(struct bisection_run *b)
 {
-	(void)snprintf(b->asked, sizeof(b->asked), "%s", json_str(b->row.status, "asked", ""));
-	b->asked_at = json_i64(b->row.status, "asked_at", b->now_s);
+	const json_t *list = json_object_get(b->row.status, "under_way"), *a;
+	size_t i;
+
+	json_decref(b->checks);
+	b->checks = json_deep_copy(json_object_get(b->row.status, "checks"));
+	b->restarts = (int)json_i64(b->row.status, "restarts", 0);
+	b->n_asked = 0;
+	json_array_foreach (list, i, a) {
+		struct bisection_asked *ret = &b->asked[b->n_asked];
+
+		if (b->n_asked == BISECTION_ASKED_MAX)
+			break;
+		(void)snprintf(ret->hash, sizeof(ret->hash), "%s", json_str(a, "commit", ""));
+		ret->at = json_i64(a, "at", b->now_s);
+		b->n_asked++;
+	}
 	b->step = NULL;
 }
 
@@ -48,6 +63,8 @@ void bisection_run_done(struct bisection_run *b)
 	bisection_done(&b->row);
 	job_done(&b->job);
 	json_decref(b->model);
+	json_decref(b->checks);
+	free(b->kinds);
 	free(b->boots);
 	free(b->values);
 }
@@ -58,15 +75,25 @@ int bisection_run_read_range(struct bisection_run *b, struct err *e)
 {
 	_cleanup_(git_repository_freep) git_repository *repo = NULL;
 	_cleanup_(freep) char *dir = job_mirror_dir(b->c);
+	const json_t *list = json_object_get(b->row.request, "paths");
+	size_t n = json_array_size(list);
+	_cleanup_(freep) const char **paths = xcalloc(n + 1, sizeof(*paths));
+	struct range_options opt = {
+		.paths = paths,
+		.n_paths = n,
+		.first_parent = json_is_true(json_object_get(b->row.request, "first_parent"))
+	};
 	int r;
 
+	for (size_t i = 0; i < n; i++)
+		paths[i] = json_string_value(json_array_get(list, i));
 	r = mirror_open(dir, &b->mirror, e);
 	if (r < 0)
 		return r;
 	r = range_open(dir, &repo, e);
 	if (r < 0)
 		return r;
-	r = range_read(repo, b->row.good, b->row.bad, NULL, &b->range, e);
+	r = range_read(repo, b->row.good, b->row.bad, &opt, &b->range, e);
 	if (r < 0 || b->range.good_is_ancestor)
 		return r;
 	/* Branches that went apart: the step is looked for behind the point where they did. */
@@ -75,7 +102,7 @@ int bisection_run_read_range(struct bisection_run *b, struct err *e)
 			       b->row.bad);
 	(void)snprintf(b->good, sizeof(b->good), "%s", b->range.merge_bases[0]);
 	range_done(&b->range);
-	return range_read(repo, b->good, b->row.bad, NULL, &b->range, e);
+	return range_read(repo, b->good, b->row.bad, &opt, &b->range, e);
 }
 
 const char *bisection_run_hash(const struct bisection_run *b, int commit)
@@ -122,7 +149,7 @@ static const struct boot_brief *boot_by_id(const struct bisection_run *b, int64_
 static int read_measured(struct bisection_run *b, struct err *e)
 {
 	size_t n = b->range.graph.n + 1;
-	_cleanup_(freep) const char **commits = xcalloc(n, sizeof(*commits));
+	_cleanup_(freep) const char **commits = xcalloc(n + 2, sizeof(*commits));
 	_cleanup_(freep) int64_t *ids = NULL;
 	size_t n_ids = 0;
 	int r;
@@ -137,9 +164,12 @@ static int read_measured(struct bisection_run *b, struct err *e)
 		if (r < 0)
 			return r;
 	}
+	if (json_str(b->checks, "revert", NULL))
+		commits[n++] = json_str(b->checks, "revert", NULL);
+	if (json_str(b->checks, "tip", NULL))
+		commits[n++] = json_str(b->checks, "tip", NULL);
 	/* Without a machine there is nothing measured that counts; the name "" fits no boot. */
-	r = boot_of_job(b->c->db, b->job.id, b->row.machine, commits, n, lab_unsure_classes(),
-			&b->boots, &b->n_boots, e);
+	r = bisection_machines_read(b, commits, n, e);
 	if (r < 0)
 		return r;
 	ids = xcalloc(b->n_boots, sizeof(*ids));
@@ -186,6 +216,7 @@ static int read_params(struct bisection_run *b, struct bisect_params *p, struct 
 			json_f64(b->row.request, "effect_hi", rel), p);
 	p->confidence = json_f64(b->row.request, "confidence",
 				 config_f64(b->c->config, "bisect", NULL, "confidence"));
+	p->check_drift = true;
 	p->max_runs = (int)json_i64(b->row.request, "max_runs",
 				    config_i64(b->c->config, "bisect", NULL, "max-boots") *
 					    b->job.runs_per_boot);
@@ -202,6 +233,9 @@ static int read_params(struct bisection_run *b, struct bisect_params *p, struct 
 static bool counts(const struct bisection_run *b, const struct boot_brief *boot, int commit)
 {
 	bool end = commit == BISECT_GOOD_END || commit == (int)b->range.graph.n - 1;
+
+	if (commit < BISECT_GOOD_END)
+		return false;
 
 	return !end || !strcmp(boot->bisection, b->row.id);
 }
@@ -292,6 +326,8 @@ static int add_failures(struct bisection_run *b, struct err *e)
 			if (!o->ok && lab_class_find(o->class, &class, NULL) == 0)
 				blamed += lab_class_blames_kernel(class);
 		}
+		if (k < BISECT_GOOD_END)
+			continue;
 		if (!ok && blamed >= 2)
 			r = skip(b, k, BISECT_SKIP_BOOT, e);
 		else if (!ok && tainted >= 3)
@@ -307,16 +343,40 @@ static void count_own(struct bisection_run *b)
 
 		if (strcmp(o->bisection, b->row.id) != 0)
 			continue;
-		/* Whose fault it was is found out by the machine's control build, which wakes us. */
-		if (o->wanted || o->unproven)
-			b->waiting++;
-		else if (o->excluded)
+		if (o->wanted || o->unproven || o->excluded)
 			continue;
-		else if (o->ok)
+		if (o->ok)
 			b->lab_failures = 0;
 		else if (blames_lab(o->class))
 			b->lab_failures++;
 	}
+}
+
+/* Then what is known by now is the answer. */
+static bool past_deadline(const struct bisection_run *b)
+{
+	int64_t at = json_i64(b->row.request, "deadline_s", 0);
+
+	return at && b->now_s > at;
+}
+
+/* The budget is of what is measured for this bisection; the library counts all that it is told. */
+static void limit_runs(struct bisection_run *b, struct bisect_params *p)
+{
+	int others = 0;
+
+	for (size_t i = 0; i < b->n_values; i++) {
+		const struct boot_brief *boot = boot_by_id(b, b->values[i].boot);
+
+		if (!strcmp(boot->bisection, b->row.id))
+			b->own_runs++;
+		else if (counts(b, boot, index_of(b, boot->commit)))
+			others++;
+	}
+	b->max_runs = p->max_runs;
+	p->max_runs += others;
+	if (past_deadline(b))
+		p->max_runs = (int)b->n_values > 1 ? 1 : p->max_runs;
 }
 
 int bisection_run_replay(struct bisection_run *b, struct err *e)
@@ -331,7 +391,11 @@ int bisection_run_replay(struct bisection_run *b, struct err *e)
 	r = read_params(b, &params, e);
 	if (r < 0)
 		return r;
+	bisection_machines_shift(b, &params);
+	limit_runs(b, &params);
 	r = bisect_init(&b->state, &b->range.graph, &params, e);
+	if (r == 0)
+		r = bisection_run_priors(b, e);
 	if (r == 0)
 		r = add_builds(b, e);
 	if (r == 0)
@@ -353,7 +417,8 @@ int bisection_run_fresh(const struct bisection_run *b, const char *hash)
 
 	for (size_t i = 0; i < b->n_boots; i++)
 		n += b->boots[i].ok && !strcmp(b->boots[i].commit, hash) &&
-		     !strcmp(b->boots[i].bisection, b->row.id);
+		     !strcmp(b->boots[i].bisection, b->row.id) &&
+		     !strcmp(b->boots[i].machine, b->row.machine);
 	return n;
 }
 
@@ -366,7 +431,8 @@ static struct detect_sample *samples_of(const struct bisection_run *b, const cha
 	for (size_t i = 0; i < b->n_values; i++) {
 		const struct boot_brief *boot = boot_by_id(b, b->values[i].boot);
 
-		if (strcmp(boot->commit, hash) != 0 || strcmp(boot->bisection, b->row.id) != 0)
+		if (strcmp(boot->commit, hash) != 0 || strcmp(boot->bisection, b->row.id) != 0 ||
+		    strcmp(boot->machine, b->row.machine) != 0)
 			continue;
 		s[n++] = (struct detect_sample){
 			.value = b->ln ? exp(b->values[i].value) : b->values[i].value,

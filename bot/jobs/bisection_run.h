@@ -12,15 +12,28 @@
 struct job_ctx;
 struct mirror;
 
+enum {
+	BISECTION_ASKED_MAX = 64
+};
+
+/** struct bisection_asked - a commit whose measurement was asked for. @at: seconds since 1970. */
+struct bisection_asked {
+	char hash[41];
+	int64_t at;
+};
+
 /**
  * struct bisection_run - zero it but for @c; bisection_run_done() frees it.
  * @good: the good end in use: the one asked for, or a merge base of both ends.
- * @asked: commit whose measurement was asked for last, "" when none is open.
- * @asked_at: when, seconds since 1970.
+ * @asked, @n_asked: steps that were asked for and have not ended.
+ * @slots: boots that may be under way at once: one for each machine whose level is known.
  * @boots: every boot of the job on commits of the range, in the order in which they ran.
  * @values, @value_boots: ln of the metric (itself when one is not positive), boot index of each.
  * @good_broken: the good end cannot be built or booted.
- * @waiting: boots of this bisection that have not ended.
+ * @own_runs: values that count and were measured for this bisection; @max_runs: how many may be.
+ * @checks: commits beside the range that are measured in the end, as bisection_checks() chose them;
+ *	 owned. @kinds: enum prior_kind of each commit; owned.
+ * @restarts: times that all was forgotten because the machine had moved.
  * @lab_failures: boots of this bisection that the lab spoilt since the last good one.
  * @model: noise and cost reckoned with, for readers; owned.
  * @step: answer of bisect_next() at hand, or NULL.
@@ -33,15 +46,20 @@ struct bisection_run {
 	struct range range;
 	struct bisect_state state;
 	char good[41];
-	char asked[41];
-	int64_t asked_at;
+	struct bisection_asked asked[BISECTION_ASKED_MAX];
+	size_t n_asked;
+	int slots;
 	struct boot_brief *boots;
 	size_t n_boots;
 	struct boot_value *values;
 	size_t n_values;
 	bool ln;
 	bool good_broken;
-	int waiting;
+	int own_runs;
+	int max_runs;
+	int restarts;
+	json_t *checks;
+	unsigned char *kinds;
 	int lab_failures;
 	int64_t now_s;
 	json_t *model;
@@ -58,6 +76,8 @@ int bisection_run_read_range(struct bisection_run *b, struct err *e);
 
 /** bisection_run_replay() - read what was measured and add it to a fresh posterior. */
 int bisection_run_replay(struct bisection_run *b, struct err *e);
+/** bisection_run_priors() - weigh the commits by what they change. */
+int bisection_run_priors(struct bisection_run *b, struct err *e);
 void bisection_run_done(struct bisection_run *b);
 
 /** bisection_run_hash() - hash of an index of the range; belongs to @b. */
@@ -83,8 +103,12 @@ int bisection_run_effect(struct bisection_run *b, const char *culprit, const cha
 int bisection_run_build_ahead(struct bisection_run *b, const struct bisect_step *step,
 			      struct err *e);
 
-/** bisection_run_log_step() - store the step that was open, now that it has ended. */
-int bisection_run_log_step(struct bisection_run *b, struct err *e);
+/**
+ * bisection_run_log_step() - store a step that has ended: its commit was measured or is skipped.
+ * Return: 1 stored, 0 there is nothing to tell yet, an error.
+ */
+int bisection_run_log_step(struct bisection_run *b, const struct bisection_asked *asked,
+			   struct err *e);
 
 /** bisection_run_status() - what readers see: posterior, steps, boots; a new reference. */
 json_t *bisection_run_status(struct bisection_run *b);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The side of a bisection that people see. */
+#include "bisect/log.h"
+#include "bisect/sim.h"
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
 #include "bot/jobs/bisection_run.h"
@@ -8,7 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-#define POSTERIOR_SHOWN 64
+#define POSTERIOR_SHOWN	 64
+#define REPLAY_COMMITS	 2000
+#define FORECAST_COMMITS 2000
+#define FORECAST_TRIALS	 8
+#define FORECAST_S	 60
+/* Boots of culprit and of parent before a commit is named. */
+#define VERIFY_BOOTS_EXPECTED 5
 
 static double entropy_commits(const double *p, size_t n)
 {
@@ -51,29 +59,30 @@ static void describe_skip(const struct bisection_run *b, int commit, struct bise
 			s->detail = b->boots[i].detail;
 }
 
-int bisection_run_log_step(struct bisection_run *b, struct err *e)
+int bisection_run_log_step(struct bisection_run *b, const struct bisection_asked *asked,
+			   struct err *e)
 {
 	_cleanup_(freep) double *p = xcalloc(b->range.graph.n, sizeof(*p));
-	struct bisect_step_row s = { .commit = b->asked };
-	int commit;
+	struct bisect_step_row s = { .commit = asked->hash };
+	int commit = !strcmp(asked->hash, b->good)
+			     ? BISECT_GOOD_END
+			     : bisect_graph_find(&b->range.graph, asked->hash, NULL);
 	int r;
 
-	if (!b->asked[0])
-		return 0;
-	commit = !strcmp(b->asked, b->good) ? BISECT_GOOD_END
-					    : bisect_graph_find(&b->range.graph, b->asked, NULL);
+	/* A commit that is not in the range is not one of its steps. */
+	if (commit < BISECT_GOOD_END)
+		return 1;
 	bisect_posterior(&b->state, p, NULL);
 	s.left_eff = entropy_commits(p, b->range.graph.n);
-	s.took_s = (double)(b->now_s - b->asked_at);
-	for (size_t i = 0; i < b->n_boots; i++)
-		s.boots += !strcmp(b->boots[i].commit, b->asked) && b->boots[i].ok;
+	s.took_s = (double)(b->now_s - asked->at);
+	s.boots = bisect_boots(&b->state, commit);
 	if (commit >= 0 && b->state.skip[commit] != BISECT_TESTABLE) {
 		describe_skip(b, commit, &s);
 	} else if (!s.boots) {
 		/* Only its build has ended, or the lab spoilt the boots: the step is still open. */
 		return 0;
 	} else {
-		double y = level_of(b, b->asked) - level_of(b, b->good);
+		double y = level_of(b, asked->hash) - level_of(b, b->good);
 
 		s.runs = bisect_runs(&b->state, commit);
 		s.p_bad = commit == BISECT_GOOD_END ? 0 : bisect_p_bad(&b->state, commit);
@@ -81,8 +90,7 @@ int bisection_run_log_step(struct bisection_run *b, struct err *e)
 		s.verdict = s.p_bad > 0.9 ? "bad" : s.p_bad < 0.1 ? "good" : "unsure";
 	}
 	r = bisection_step_add(b->c->db, b->row.id, &s, e);
-	b->asked[0] = '\0';
-	return r;
+	return r < 0 ? r : 1;
 }
 
 struct ranked {
@@ -131,29 +139,118 @@ static int64_t boots_used(const struct bisection_run *b)
 	return n;
 }
 
+static double machine_hours(const struct bisection_run *b)
+{
+	double s = 0;
+
+	for (size_t i = 0; i < b->n_boots; i++)
+		if (!strcmp(b->boots[i].bisection, b->row.id))
+			s += b->boots[i].took_s;
+	return s / 3600;
+}
+
+/* Ours, from which the steps can be followed again; of a long range only when it has ended. */
+static void set_replay(const struct bisection_run *b, json_t *o)
+{
+	_cleanup_(freep) char *log = NULL;
+
+	if (b->range.graph.n > REPLAY_COMMITS || !b->state.n_runs)
+		return;
+	log = bisect_log_write(&b->state, b->good);
+	json_set_str(o, "replay", log);
+}
+
+/* Keys of a forecast, kept until the next. */
+static const char *const forecast_keys[] = { "eta", "eta_s", "machine_hours_expect", "steps_left" };
+
+static void keep_forecast(const struct bisection_run *b, json_t *o)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(forecast_keys); i++) {
+		json_t *v = json_object_get(b->row.status, forecast_keys[i]);
+
+		if (v)
+			(void)json_object_set(o, forecast_keys[i], v);
+	}
+}
+
+/* Time left by trials from here, which cost some computing: once in a while. */
+static void set_eta(struct bisection_run *b, json_t *o)
+{
+	const struct bisect_params *p = &b->state.params;
+	const struct bisect_step *step = b->step;
+	double verify =
+		2 * VERIFY_BOOTS_EXPECTED * (p->cost_boot + b->job.runs_per_boot * p->cost_run);
+	int64_t last = json_i64(json_object_get(b->row.status, "eta"), "at", 0);
+	struct bisect_forecast f;
+	struct err e = { 0 };
+	json_t *eta;
+
+	if (!step || step->action != BISECT_MEASURE || step->phase != BISECT_PHASE_SEARCH ||
+	    b->now_s < last + FORECAST_S || b->range.graph.n > FORECAST_COMMITS ||
+	    bisect_forecast(&b->state, b->slots > 0 ? b->slots : 1, FORECAST_TRIALS, 1, &f, &e) <
+		    0) {
+		keep_forecast(b, o);
+		return;
+	}
+	eta = json_object();
+	json_set_f64(eta, "p50_s", ceil(60 * (f.wall + verify)));
+	json_set_f64(eta, "p90_s", ceil(60 * (f.wall_p90 + 1.5 * verify)));
+	json_set_i64(eta, "at", b->now_s);
+	(void)json_object_set_new(o, "eta", eta);
+	json_set_f64(o, "eta_s", ceil(60 * (f.wall + verify)));
+	json_set_f64(o, "machine_hours_expect", (f.minutes + verify) / 60 + machine_hours(b));
+	json_set_f64(o, "steps_left", f.boots);
+}
+
 json_t *bisection_run_status(struct bisection_run *b)
 {
 	json_t *o = json_object();
 	json_t *boots = json_object();
+	json_t *runs = json_object();
 	double left = 0;
 
 	(void)json_object_set_new(o, "posterior", posterior_json(b, &left));
 	json_set_f64(o, "effective_left", left);
 	json_set_i64(o, "commits", (int64_t)b->range.graph.n);
 	json_set_i64(boots, "used", boots_used(b));
-	json_set_i64(boots, "max",
-		     b->state.params.max_runs / (b->job.runs_per_boot ? b->job.runs_per_boot : 1));
+	json_set_i64(boots, "max", b->max_runs / (b->job.runs_per_boot ? b->job.runs_per_boot : 1));
 	(void)json_object_set_new(o, "boots", boots);
+	json_set_i64(runs, "used", b->own_runs);
+	json_set_i64(runs, "max", b->max_runs);
+	(void)json_object_set_new(o, "runs", runs);
+	if (b->checks)
+		(void)json_object_set(o, "checks", b->checks);
+	if (b->restarts)
+		json_set_i64(o, "restarts", b->restarts);
+	json_set_i64(o, "machines", b->slots);
+	json_set_f64(o, "machine_hours", machine_hours(b));
 	json_set_str(o, "good", b->good);
 	if (b->model && json_object_set(o, "model", b->model) < 0)
 		abort();
+	if (b->state.n_runs) {
+		_cleanup_(freep) char *log =
+			bisect_log_git(&b->state, b->good, b->step, NULL, NULL);
+
+		json_set_str(o, "git_log", log);
+	}
+	set_replay(b, o);
+	set_eta(b, o);
 	if (b->step) {
 		json_set_f64(o, "p", b->step->probability);
 		json_set_f64(o, "p_none", b->step->p_none);
 	}
-	if (b->asked[0]) {
-		json_set_str(o, "asked", b->asked);
-		json_set_i64(o, "asked_at", b->asked_at);
+	if (b->n_asked) {
+		json_t *list = json_array();
+
+		json_set_str(o, "asked", b->asked[0].hash);
+		for (size_t i = 0; i < b->n_asked; i++) {
+			json_t *a = json_object();
+
+			json_set_str(a, "commit", b->asked[i].hash);
+			json_set_i64(a, "at", b->asked[i].at);
+			(void)json_array_append_new(list, a);
+		}
+		(void)json_object_set_new(o, "under_way", list);
 	}
 	return o;
 }

@@ -12,6 +12,7 @@
 #include "bot/base/strbuf.h"
 #include "bot/db/db.h"
 #include "bot/jobs/bisection_answer.h"
+#include "bot/jobs/bisection_machines.h"
 #include "bot/jobs/bisection_order.h"
 #include "bot/jobs/bisection_run.h"
 #include "bot/jobs/job_ctx.h"
@@ -25,35 +26,122 @@
 #define LAB_GIVE_UP  6
 #define SUBJECTS_MAX 2000
 
-/* The step that was open and this one: @b knows what to tell readers. */
-static int measure(struct bisection_run *b, const struct bisect_step *step, struct err *e)
+static const char *state_of(enum bisect_phase phase)
 {
-	static const char *const states[] = {
-		[BISECT_PHASE_ENDS] = "checking-ends",
-		[BISECT_PHASE_SEARCH] = "running",
-		[BISECT_PHASE_VERIFY] = "verifying",
-	};
-	int r = bisection_order(b, bisection_run_hash(b, step->commit), step->boots, step->runs, e);
-
-	if (r >= 0)
-		r = bisection_run_build_ahead(b, step, e);
-	return r < 0 ? r : bisection_order_progress(b, states[step->phase], e);
+	return phase == BISECT_PHASE_ENDS     ? "checking-ends"
+	       : phase == BISECT_PHASE_VERIFY ? "verifying"
+					      : "running";
 }
 
+static int index_of(const struct bisection_run *b, const char *hash)
+{
+	return !strcmp(hash, b->good) ? BISECT_GOOD_END
+				      : bisect_graph_find(&b->range.graph, hash, NULL);
+}
+
+/* Where @pending counts a commit: the good end last; one beside the range behind it. */
+static int *slot_of(const struct bisection_run *b, int *pending, const char *hash)
+{
+	int k = index_of(b, hash);
+	size_t n = b->range.graph.n;
+
+	return &pending[k >= 0 ? (size_t)k : k == BISECT_GOOD_END ? n : n + 1];
+}
+
+/*
+ * Steps under way, @pending boots of each commit: boots that were ordered, or failed for a reason
+ * that the machine's control build is about to find out, which wakes us; and builds. Steps that
+ * have ended are told.
+ */
+static int look_around(struct bisection_run *b, int *pending, int *ret_busy, struct err *e)
+{
+	size_t keep = 0;
+
+	*ret_busy = 0;
+	for (size_t i = 0; i < b->n_boots; i++) {
+		const struct boot_brief *o = &b->boots[i];
+
+		if (strcmp(o->bisection, b->row.id) != 0 || !(o->wanted || o->unproven) ||
+		    bisection_machines_aside(b, o))
+			continue;
+		++*slot_of(b, pending, o->commit);
+		++*ret_busy;
+	}
+	for (size_t i = 0; i < b->n_asked; i++) {
+		int *boots = slot_of(b, pending, b->asked[i].hash);
+		enum need_state need = NEED_READY;
+		int64_t build;
+		int r = 0;
+
+		if (!*boots)
+			r = need_build(b->c, &b->job, b->asked[i].hash, &build, &need, e);
+		if (r == 0 && need == NEED_WAIT) {
+			++*boots;
+			++*ret_busy;
+		} else if (r == 0 && !*boots) {
+			r = bisection_run_log_step(b, &b->asked[i], e);
+		}
+		if (r < 0)
+			return r;
+		if (r == 0)
+			b->asked[keep++] = b->asked[i];
+	}
+	b->n_asked = keep;
+	return 0;
+}
+
+/* Orders what @step asks for. @pending: counts it. */
+static int measure(struct bisection_run *b, const struct bisect_step *step, int *pending,
+		   struct err *e)
+{
+	/* Others than the first machine may be at it before their level is known. */
+	bool first = step->phase != BISECT_PHASE_SEARCH ||
+		     b->slots <= (int)json_array_size(b->row.machines);
+	int r = bisection_order(b, bisection_run_hash(b, step->commit), step->boots, step->runs,
+				first, e);
+
+	pending[step->commit == BISECT_GOOD_END ? (int)b->range.graph.n : step->commit] +=
+		step->boots;
+	return r < 0 ? r : 0;
+}
+
+/* A step for each machine that is free, or the answer once nothing is under way. */
 static int decide(struct bisection_run *b, struct err *e)
 {
+	const size_t n = b->range.graph.n;
+	_cleanup_(freep) int *pending = xcalloc(n + 2, sizeof(*pending));
+	const char *state = strcmp(b->row.state, "queued") != 0 ? b->row.state : "checking-ends";
 	struct bisect_step step = { 0 };
-	int r;
+	bool answered = false;
+	int busy;
+	int r = look_around(b, pending, &busy, e);
 
-	r = bisect_next(&b->state, &step, e);
-	if (r < 0)
-		return r;
-	b->step = &step;
-	/* Waits for measurements under way only, and then we do not get here. */
-	if (step.action == BISECT_MEASURE)
-		r = measure(b, &step, e);
-	else if (step.action != BISECT_WAIT)
-		r = bisection_answer(b, &step, e);
+	for (bool more = true; r == 0 && more && busy < b->slots; busy++) {
+		bisect_step_done(&step);
+		for (size_t i = 0; r == 0 && i <= n; i++)
+			r = bisect_set_pending(&b->state, i == n ? BISECT_GOOD_END : (int)i,
+					       pending[i], e);
+		if (r == 0)
+			r = bisect_next(&b->state, &step, e);
+		if (r < 0)
+			return r;
+		b->step = &step;
+		more = step.action == BISECT_MEASURE;
+		if (more) {
+			state = state_of(step.phase);
+			r = measure(b, &step, pending, e);
+		} else if (step.action != BISECT_WAIT && busy == 0) {
+			r = bisection_answer(b, &step, e);
+			answered = true;
+		}
+	}
+	if (r == 0 && !answered && step.action == BISECT_MEASURE &&
+	    step.phase == BISECT_PHASE_SEARCH)
+		r = bisection_machines_join(b, e);
+	if (r == 0 && !answered)
+		r = bisection_run_build_ahead(b, &step, e);
+	if (r == 0 && !answered)
+		r = bisection_order_progress(b, state, e);
 	b->step = NULL;
 	bisect_step_done(&step);
 	return r;
@@ -62,30 +150,18 @@ static int decide(struct bisection_run *b, struct err *e)
 static int advance(struct db *db, void *arg, struct err *e)
 {
 	struct bisection_run *b = arg;
-	int r = 0;
+	int r;
 
 	(void)db;
 	bisection_run_rewind(b);
-	if (b->waiting) {
-		r = 0; /* boots are under way: their end wakes us */
-	} else if (b->lab_failures >= LAB_GIVE_UP) {
+	if (b->lab_failures >= LAB_GIVE_UP)
 		r = bisection_answer_failed(b, "failed", "the lab machines fail again and again",
 					    e);
-	} else if (b->good_broken) {
+	else if (b->good_broken)
 		r = bisection_answer_failed(b, "failed", "the good end cannot be built or booted",
 					    e);
-	} else {
-		enum need_state need = NEED_READY;
-		int64_t build;
-
-		if (b->asked[0])
-			r = need_build(b->c, &b->job, b->asked, &build, &need, e);
-		if (r == 0 && need != NEED_WAIT) {
-			r = bisection_run_log_step(b, e);
-			if (r == 0)
-				r = decide(b, e);
-		}
-	}
+	else
+		r = decide(b, e);
 	FAILPOINT("bisect.before_commit");
 	return r < 0 ? r : job_finish(b->c, e);
 }
@@ -124,6 +200,58 @@ static int store_range(struct bisection_run *b, struct err *e)
 	return r;
 }
 
+/* A person has ended it: what it still waits for is taken back, and its regression stays as it is. */
+static int tidy_up(struct db *db, void *arg, struct err *e)
+{
+	struct bisection_run *b = arg;
+	struct regression reg = { 0 };
+	int r = boot_cancel_bisection(db, b->row.id, e);
+
+	if (r == 0 && b->row.regression[0] && !strcmp(b->row.state, "cancelled")) {
+		r = regression_get(db, b->row.regression, &reg, e);
+		if (r == 0 && !strcmp(reg.state, "bisecting"))
+			r = regression_state(db, reg.id, "bisecting", "confirmed", "kperfbot",
+					     "its bisection was cancelled", e);
+		regression_done(&reg);
+	}
+	return r < 0 ? r : job_finish(b->c, e);
+}
+
+/* It was cancelled while its next step was thought about. */
+static int ended_meanwhile(struct job_ctx *c, const struct bisection_run *was, struct err *e)
+{
+	_cleanup_(bisection_run_done) struct bisection_run b = { .c = c };
+	struct err why = *e;
+	int r = bisection_run_load(&b, was->row.id, e);
+
+	if (r == 0 && b.row.open)
+		r = err_set(e, ERR_CONFLICT, "%s", why.msg);
+	return r < 0 ? r : db_tx(c->db, tidy_up, &b, e);
+}
+
+/* One more try for a regression whose last bisection found nothing. */
+static int take_over(struct bisection_run *b, struct err *e)
+{
+	const char *id = json_str(b->row.request, "regression", NULL);
+	bool taken;
+	int r;
+
+	if (!id || b->row.regression[0])
+		return 0;
+	r = bisection_take_over(b->c->db, b->row.id, &taken, e);
+	if (r < 0 || !taken)
+		return r;
+	(void)snprintf(b->row.regression, sizeof(b->row.regression), "%s", id);
+	return regression_state(b->c->db, id, "confirmed", "bisecting", "kperfbot",
+				"its commit is looked for once more", e);
+}
+
+static int take_over_tx(struct db *db, void *arg, struct err *e)
+{
+	(void)db;
+	return take_over(arg, e);
+}
+
 int job_bisect(struct job_ctx *c, struct err *e)
 {
 	_cleanup_(bisection_run_done) struct bisection_run b = { .c = c };
@@ -131,7 +259,9 @@ int job_bisect(struct job_ctx *c, struct err *e)
 
 	r = bisection_run_load(&b, json_str(c->payload, "bisection", ""), e);
 	if (r == 0 && !b.row.open)
-		return job_finish(c, e);
+		return db_tx(c->db, tidy_up, &b, e);
+	if (r == 0)
+		r = db_tx(c->db, take_over_tx, &b, e);
 	if (r == 0)
 		r = bisection_run_read_range(&b, e);
 	if (r == ERR_NOENT || r == ERR_INVAL || r == ERR_TOO_BIG || r == ERR_AMBIGUOUS ||
@@ -144,5 +274,7 @@ int job_bisect(struct job_ctx *c, struct err *e)
 		r = store_range(&b, e);
 	if (r == 0)
 		r = bisection_run_replay(&b, e);
-	return r < 0 ? r : db_tx(c->db, advance, &b, e);
+	if (r == 0)
+		r = db_tx(c->db, advance, &b, e);
+	return r == ERR_CONFLICT ? ended_meanwhile(c, &b, e) : r;
 }

@@ -187,12 +187,31 @@ static json_t *step_json(const struct db_rows *rows, int i)
 	return o;
 }
 
+/* The bad end with the commit taken back, against the commit's parent. */
+static void add_revert(json_t *b, const json_t *revert)
+{
+	double rel = json_f64(revert, "rel", NAN), lo = json_f64(revert, "lo", NAN),
+	       hi = json_f64(revert, "hi", NAN);
+	json_t *o;
+	char on[13];
+
+	if (!isfinite(rel) || !isfinite(lo) || !isfinite(hi))
+		return;
+	o = json_object();
+	(void)snprintf(on, sizeof(on), "%s", json_str(revert, "on", ""));
+	json_set_str(o, "on", on[0] ? on : NULL);
+	json_set_f64(o, "rel", rel);
+	json_set_f64(o, "lo", lo);
+	json_set_f64(o, "hi", hi);
+	set_new(b, "revert", o);
+}
+
 static int add_bisection(struct source *s, struct err *e)
 {
 	json_t *b = json_object();
 	json_t *log = json_array();
 	json_t *others = json_array();
-	json_t *status = NULL;
+	json_t *status = NULL, *result = NULL;
 	struct db_rows rows = { 0 };
 	const json_t *posterior;
 	int r;
@@ -208,9 +227,16 @@ static int add_bisection(struct source *s, struct err *e)
 	json_set_str(b, "good", db_str(&rows, 0, 1));
 	json_set_str(b, "bad", db_str(&rows, 0, 2));
 	r = json_read(db_str(&rows, 0, 3), strlen(db_str(&rows, 0, 3)), "status", &status, e);
+	if (r == 0)
+		r = json_read(db_str(&rows, 0, 4), strlen(db_str(&rows, 0, 4)), "result", &result,
+			      e);
 	db_rows_done(&rows);
-	if (r < 0)
+	if (r < 0) {
+		json_decref(status);
 		return r;
+	}
+	add_revert(b, json_object_get(result, "revert"));
+	json_decref(result);
 	json_set_i64(b, "commits", json_i64(status, "commits", 0));
 	posterior = json_object_get(status, "posterior");
 	for (size_t i = 0; i < json_array_size(posterior) && json_array_size(others) < 3; i++) {
