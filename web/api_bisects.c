@@ -8,7 +8,9 @@
 
 #include <string.h>
 
-#define MAX_TEXT 1000
+#define MAX_TEXT  1000
+#define MAX_PATHS 100
+#define MAX_RUNS  1000000
 
 static const struct {
 	const char *key;
@@ -21,6 +23,9 @@ static const struct {
 	{ "suite", offsetof(struct bisection_ask, suite) },
 	{ "metric", offsetof(struct bisection_ask, metric) },
 	{ "note", offsetof(struct bisection_ask, note) },
+	{ "machine", offsetof(struct bisection_ask, machine) },
+	{ "priority", offsetof(struct bisection_ask, priority) },
+	{ "deadline", offsetof(struct bisection_ask, deadline) },
 };
 
 static bool take_field(struct bisection_ask *a, const char *key, const json_t *v, json_t *problems)
@@ -50,6 +55,72 @@ static void take_params(struct bisection_ask *a, const json_t *v, json_t *proble
 			    "params must be an object such as {\"test\":\"page_fault1\"}");
 }
 
+static bool take_number(struct bisection_ask *a, const char *key, const json_t *v, json_t *problems)
+{
+	static const struct {
+		const char *key;
+		size_t offset;
+		double least, most;
+	} numbers[] = {
+		{ "min_effect", offsetof(struct bisection_ask, min_effect), 1e-4, 1 },
+		{ "confidence", offsetof(struct bisection_ask, confidence), 0.5, 0.99999 },
+	};
+	_cleanup_(freep) char *pointer = xasprintf("/%s", key);
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		double value = json_number_value(v);
+
+		if (strcmp(numbers[i].key, key) != 0)
+			continue;
+		if (!json_is_number(v) || !(value >= numbers[i].least && value <= numbers[i].most))
+			ask_problem(problems, pointer, "wrong_type",
+				    "%s must be a number from %g to %g", key, numbers[i].least,
+				    numbers[i].most);
+		else
+			*(double *)(void *)((char *)a + numbers[i].offset) = value;
+		return true;
+	}
+	return false;
+}
+
+static bool good_paths(const json_t *v)
+{
+	const json_t *p;
+	size_t i;
+
+	if (!json_is_array(v) || json_array_size(v) == 0 || json_array_size(v) > MAX_PATHS)
+		return false;
+	json_array_foreach (v, i, p)
+		if (!json_is_string(p) || json_string_length(p) == 0 ||
+		    json_string_length(p) > MAX_TEXT ||
+		    strlen(json_string_value(p)) != json_string_length(p))
+			return false;
+	return true;
+}
+
+static bool take_range(struct bisection_ask *a, const char *key, const json_t *v, json_t *problems)
+{
+	if (!strcmp(key, "max_runs")) {
+		a->max_runs = json_integer_value(v);
+		if (!json_is_integer(v) || a->max_runs < 4 || a->max_runs > MAX_RUNS)
+			ask_problem(problems, "/max_runs", "wrong_type",
+				    "max_runs must be a whole number from 4 to %d", MAX_RUNS);
+	} else if (!strcmp(key, "paths")) {
+		a->paths = v;
+		if (!good_paths(v))
+			ask_problem(problems, "/paths", "wrong_type",
+				    "paths must be an array of 1 to %d texts", MAX_PATHS);
+	} else if (!strcmp(key, "first_parent")) {
+		a->first_parent = json_is_true(v);
+		if (!json_is_boolean(v))
+			ask_problem(problems, "/first_parent", "wrong_type",
+				    "first_parent is true or false");
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void read_fields(struct bisection_ask *a, json_t *body, json_t *problems)
 {
 	const char *key;
@@ -58,7 +129,8 @@ static void read_fields(struct bisection_ask *a, json_t *body, json_t *problems)
 	json_object_foreach (body, key, v) {
 		_cleanup_(freep) char *pointer = NULL;
 
-		if (take_field(a, key, v, problems))
+		if (take_field(a, key, v, problems) || take_number(a, key, v, problems) ||
+		    take_range(a, key, v, problems))
 			continue;
 		if (!strcmp(key, "params")) {
 			take_params(a, v, problems);
@@ -67,25 +139,9 @@ static void read_fields(struct bisection_ask *a, json_t *body, json_t *problems)
 		pointer = xasprintf("/%.100s", key);
 		json_set_str(
 			ask_problem(problems, pointer, "unknown_field", "no field '%.100s'", key),
-			"hint", "there are tree, good, bad, job, suite, params, metric and note");
+			"hint",
+			"there are tree, good, bad, job, suite, params, metric, machine, min_effect, confidence, max_runs, deadline, paths, first_parent, priority and note");
 	}
-}
-
-static json_t *plan_json(const struct bisection_plan *plan)
-{
-	json_t *j = json_object(), *range = json_object(), *steps = json_object();
-
-	json_set_str(range, "good", plan->good);
-	json_set_str(range, "bad", plan->bad);
-	json_set_i64(range, "commits", plan->commits);
-	json_set_str(j, "state", "plan");
-	json_set_str(j, "job", plan->job);
-	json_set_str(j, "metric", plan->metric);
-	json_set_i64(steps, "expect", plan->steps);
-	if (json_object_set_new(j, "resolved", range) < 0 ||
-	    json_object_set_new(j, "steps", steps) < 0)
-		abort();
-	return j;
 }
 
 static int answer_stored(struct request *q, const struct bisection_plan *plan, struct err *e)
@@ -132,7 +188,7 @@ int serve_bisect_post(struct request *q, struct err *e)
 			       json_str(json_array_get(q->problems, 0), "detail", ""));
 	if (!dry || *dry == '0')
 		return answer_stored(q, &plan, e);
-	plan_j = plan_json(&plan);
+	plan_j = bisection_plan_json(&plan);
 	answer_json(q, 200, plan_j);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/base/visible.h"
+#include "bot/store/bisection_control.h"
 #include "bot/store/page_read.h"
 #include "web/parts.h"
 #include "web/request.h"
@@ -20,14 +21,38 @@ int serve_bisect_log(struct request *q, struct err *e)
 	_cleanup_(json_decrefp) json_t *j = NULL;
 	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
 	_cleanup_(strbuf_done) struct strbuf shown = STRBUF_INIT;
+	_cleanup_(freep) char *git = NULL;
 	int r = page_bisection(q->db, q->arg, &j, e);
 
 	if (r < 0)
 		return r;
 	page_bisection_log(j, &log);
+	r = bisection_git_log(q->db, q->arg, &git, e);
+	if (r < 0)
+		return r;
+	if (*git)
+		strbuf_addf(&log, "#\n%s", git);
 	visible_add(&shown, strbuf_str(&log), log.len);
 	answer_text(q, 200, "text/plain; charset=utf-8", strbuf_str(&shown));
 	return 0;
+}
+
+/* Noise and cost that it reckons with. */
+static void noise(struct html *h, const json_t *m)
+{
+	double scale = json_is_true(json_object_get(m, "ln")) ? 100 : 1;
+	const char *unit = scale > 1 ? " %" : "";
+
+	if (!m)
+		return;
+	fact(h, "Reckons with");
+	html_textf(
+		h,
+		"noise of %.2f%s a run and %.2f%s a boot; %.1f min a build, %.1f a boot, %.1f a run",
+		scale * json_f64(m, "sigma", 0), unit, scale * json_f64(m, "boot_sd", 0), unit,
+		json_f64(m, "incremental_min", 0), json_f64(m, "boot_min", 0),
+		json_f64(m, "run_min", 0));
+	html_close(h);
 }
 
 static void facts(struct html *h, const json_t *j)
@@ -73,8 +98,13 @@ static void facts(struct html *h, const json_t *j)
 		fact(h, "Time left");
 		html_text(h, "about ");
 		part_seconds(h, eta);
+		if (json_str(json_object_get(j, "eta"), "p90", NULL)) {
+			html_text(h, ", nine times in ten until ");
+			part_time(h, json_str(json_object_get(j, "eta"), "p90", ""));
+		}
 		html_close(h);
 	}
+	noise(h, json_object_get(j, "noise"));
 	fact(h, "Asked");
 	part_age(h, json_str(j, "created", NULL));
 	html_textf(h, " by %s", json_str(j, "asked_by", ""));

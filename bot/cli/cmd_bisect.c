@@ -3,6 +3,7 @@
 #include "bot/base/cleanup.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cmd_bisect_ask.h"
+#include "bot/cli/cmd_bisect_change.h"
 #include "bot/cli/cmd_bisect_replay.h"
 #include "bot/cli/cmd_bisect_simulate.h"
 
@@ -17,6 +18,10 @@ static const struct {
 	{ "start", cmd_bisect_start, CMD_BISECT_START_USAGE },
 	{ "status", cmd_bisect_one, "bisect status [--json] ID" },
 	{ "watch", cmd_bisect_one, "bisect watch [--json] ID" },
+	{ "log", cmd_bisect_log, CMD_BISECT_LOG_USAGE },
+	{ "extend", cmd_bisect_change, CMD_BISECT_EXTEND_USAGE },
+	{ "cancel", cmd_bisect_change, CMD_BISECT_CANCEL_USAGE },
+	{ "retry", cmd_bisect_change, CMD_BISECT_RETRY_USAGE },
 	{ "simulate", cmd_bisect_simulate, CMD_BISECT_SIMULATE_USAGE },
 	{ "replay", cmd_bisect_replay, CMD_BISECT_REPLAY_USAGE },
 };

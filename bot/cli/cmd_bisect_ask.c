@@ -4,6 +4,7 @@
 #include "bot/base/config.h"
 #include "bot/base/err.h"
 #include "bot/base/file.h"
+#include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
@@ -31,7 +32,13 @@ static int read_start(struct cli *cli, int argc, char **argv, struct bisection_a
 						 { "note", required_argument, NULL, 'n' },
 						 { "metric", required_argument, NULL, 'm' },
 						 { "dry-run", no_argument, NULL, 'd' },
+						 { "machine", required_argument, NULL, 'M' },
+						 { "priority", required_argument, NULL, 'p' },
+						 { "deadline", required_argument, NULL, 'D' },
+						 { "max-runs", required_argument, NULL, 'r' },
+						 { "min-effect", required_argument, NULL, 'e' },
 						 { 0 } };
+	struct err e = { 0 };
 	int o;
 
 	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) { /* NOLINT */
@@ -59,6 +66,23 @@ static int read_start(struct cli *cli, int argc, char **argv, struct bisection_a
 			break;
 		case 'd':
 			*dry_run = true;
+			break;
+		case 'M':
+			a->machine = optarg;
+			break;
+		case 'p':
+			a->priority = optarg;
+			break;
+		case 'D':
+			a->deadline = optarg;
+			break;
+		case 'r':
+			if (parse_i64(optarg, 4, 1000000, &a->max_runs, &e) < 0)
+				return cli_usage(cli, "--max-runs: %s", e.msg);
+			break;
+		case 'e':
+			if (parse_f64(optarg, 1e-4, 1, &a->min_effect, &e) < 0)
+				return cli_usage(cli, "--min-effect: %s", e.msg);
 			break;
 		default:
 			return cli_bad_option(cli, argv);
@@ -103,6 +127,21 @@ static int print_problems(const struct cli *cli, json_t *problems)
 	return EXIT_USAGE;
 }
 
+static void print_power(const struct bisection_plan *plan)
+{
+	const struct bisection_power *p = &plan->power;
+	const char *warning = bisection_plan_warning(plan);
+
+	if (plan->has_power)
+		cli_out("to find a change of %.2f %% in noise of %.2f %%: %.0f boots (9 in 10 times at "
+			"most %.0f), %.0f runs (%.0f), %.1f machine hours, %.1f h on %d machines; it "
+			"names the right commit with %.2f\n",
+			100 * plan->min_effect, 100 * p->noise_sd, p->steps, p->steps_p90, p->runs,
+			p->runs_p90, p->hours, p->wall_s / 3600, plan->machines, p->p_right);
+	if (warning)
+		cli_out("warning: %s\n", warning);
+}
+
 static void print_plan(const struct cli *cli, const struct bisection_plan *plan)
 {
 	_cleanup_(json_decrefp) json_t *j = NULL;
@@ -112,16 +151,13 @@ static void print_plan(const struct cli *cli, const struct bisection_plan *plan)
 			plan->id[0] ? plan->id : "plan", plan->joined ? " (joined)" : "",
 			plan->good, plan->bad, (long long)plan->commits, plan->steps, plan->job,
 			plan->metric);
+		print_power(plan);
 		return;
 	}
-	j = json_object();
-	json_set_str(j, "id", plan->id[0] ? plan->id : NULL);
-	json_set_bool(j, "joined", plan->joined);
+	j = bisection_plan_json(plan);
 	json_set_str(j, "good", plan->good);
 	json_set_str(j, "bad", plan->bad);
 	json_set_i64(j, "commits", plan->commits);
-	json_set_str(j, "job", plan->job);
-	json_set_str(j, "metric", plan->metric);
 	cli_json(j);
 }
 

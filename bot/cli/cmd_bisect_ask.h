@@ -6,7 +6,8 @@ struct cli;
 
 #define CMD_BISECT_START_USAGE                                                                \
 	"bisect start [--json] --tree T --good G --bad B --job J [--metric M] [--note TEXT] " \
-	"[--dry-run]"
+	"[--machine M] [--priority low|normal|high] [--deadline TIME] [--max-runs N] "        \
+	"[--min-effect F] [--dry-run]"
 
 /** cmd_bisect_start() - ask for a bisection. */
 int cmd_bisect_start(struct cli *cli, int argc, char **argv);
