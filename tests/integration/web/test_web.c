@@ -609,6 +609,54 @@ static void asking_twice_joins(void **state)
 	assert_non_null(strstr(strbuf_str(&got.body), "\"commits\":3"));
 }
 
+/* The path of a call on the bisection that @body asks for. */
+static char *change_path(const char *id, const char *what)
+{
+	return xasprintf("/api/v1/bisects/%s/%s", id, what);
+}
+
+static void who_asked_may_extend_cancel_and_try_again(void **state)
+{
+	_cleanup_(freep) char *body =
+		request_body(commits[2], commits[3], ",\"job\":\"pf1\",\"priority\":\"low\"");
+	_cleanup_(freep) char *extend = NULL, *cancel = NULL, *retry = NULL;
+	_cleanup_(json_decrefp) json_t *a = NULL, *b = NULL;
+	struct err e = { 0 };
+
+	(void)state;
+	POST_JSON(asked, "/api/v1/bisects", body);
+	assert_int_equal(asked.status, 201);
+	assert_ok(json_read(strbuf_str(&asked.body), asked.body.len, "answer", &a, &e), &e);
+	extend = change_path(json_str(a, "id", ""), "extend");
+	cancel = change_path(json_str(a, "id", ""), "cancel");
+	retry = change_path(json_str(a, "id", ""), "retry");
+	POST_JSON(none, extend, "{}");
+	assert_int_equal(none.status, 422);
+	POST_JSON(more, extend, "{\"runs\":5}");
+	assert_int_equal(more.status, 200);
+	POST_JSON(early, retry, "{}");
+	assert_int_equal(early.status, 409);
+	POST_JSON(why, cancel, "{}");
+	assert_int_equal(why.status, 422);
+	POST_JSON(odd, cancel, "{\"because\":\"x\"}");
+	assert_int_equal(odd.status, 422);
+	POST_JSON(gone, cancel, "{\"reason\":\"<b>not</b> needed\"}");
+	assert_int_equal(gone.status, 200);
+	assert_non_null(strstr(strbuf_str(&gone.body), "\"cancelled\""));
+	POST_JSON(twice, cancel, "{\"reason\":\"x\"}");
+	assert_int_equal(twice.status, 409);
+	POST_JSON(late, extend, "{\"runs\":5}");
+	assert_int_equal(late.status, 409);
+	POST_JSON(again, retry, "{}");
+	assert_int_equal(again.status, 201);
+	assert_ok(json_read(strbuf_str(&again.body), again.body.len, "answer", &b, &e), &e);
+	assert_string_equal(json_str(b, "again", ""), json_str(a, "id", "?"));
+	POST_JSON(foreign, "/api/v1/bisects/b2222222/cancel", "{\"reason\":\"x\"}");
+	assert_int_equal(foreign.status, 403);
+	POST_JSON(unknown, "/api/v1/bisects/bzzzzzzz/cancel", "{\"reason\":\"x\"}");
+	assert_int_equal(unknown.status, 404);
+}
+
 /* What the bot itself bisects is joined, and what a person asked for never blocks it. */
 static void asking_joins_what_the_bot_does(void **state)
 {
@@ -647,7 +695,7 @@ static void each_wrong_field_is_told(void **state)
 {
 	_cleanup_(freep) char *swapped = request_body(commits[3], commits[0], ",\"job\":\"pf1\"");
 	_cleanup_(freep) char *equal = request_body(commits[0], commits[0], ",\"job\":\"pf1\"");
-	_cleanup_(json_decrefp) json_t *a = NULL, *b = NULL, *c = NULL, *d = NULL;
+	_cleanup_(json_decrefp) json_t *a = NULL, *b = NULL, *c = NULL, *d = NULL, *f = NULL;
 	struct err e = { 0 };
 
 	(void)state;
@@ -680,6 +728,17 @@ static void each_wrong_field_is_told(void **state)
 	assert_ok(json_read(strbuf_str(&u.body), u.body.len, "answer", &d, &e), &e);
 	assert_string_equal(code_of(d, "/tree"), "unknown_tree");
 	assert_string_equal(code_of(d, "/params"), "unknown_param");
+	POST_JSON(limits, "/api/v1/bisects",
+		  "{\"tree\":\"linus\",\"good\":\"v1\",\"bad\":\"master\",\"job\":\"pf1\","
+		  "\"max_runs\":1,\"min_effect\":7,\"deadline\":\"soon\",\"paths\":[\"\"],"
+		  "\"priority\":\"x\",\"machine\":\"m9\"}");
+	assert_ok(json_read(strbuf_str(&limits.body), limits.body.len, "answer", &f, &e), &e);
+	assert_string_equal(code_of(f, "/max_runs"), "wrong_type");
+	assert_string_equal(code_of(f, "/min_effect"), "wrong_type");
+	assert_string_equal(code_of(f, "/deadline"), "invalid");
+	assert_string_equal(code_of(f, "/paths"), "wrong_type");
+	assert_string_equal(code_of(f, "/priority"), "invalid");
+	assert_string_equal(code_of(f, "/machine"), "unknown_machine");
 }
 
 static void bodies_that_are_none_are_refused(void **state)
@@ -982,6 +1041,7 @@ int main(void)
 		cmocka_unit_test(head_and_etag_save_bytes),
 		cmocka_unit_test(asking_needs_a_token_with_the_scope),
 		cmocka_unit_test(asking_twice_joins),
+		cmocka_unit_test(who_asked_may_extend_cancel_and_try_again),
 		cmocka_unit_test(asking_joins_what_the_bot_does),
 		cmocka_unit_test(each_wrong_field_is_told),
 		cmocka_unit_test(bodies_that_are_none_are_refused),

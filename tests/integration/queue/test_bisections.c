@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Boots of bisections on one machine and on several, and what people may ask of one. */
+#include "bot/base/config.h"
+#include "bot/db/db.h"
+#include "bot/store/bisection_control.h"
+#include "bot/store/boot.h"
+#include "bot/store/comparison.h"
+#include "bot/store/machine.h"
+#include "tests/integration/queue/queue.h"
+#include "tests/pg.h"
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int set_up(void **state)
+{
+	(void)queue_reset(state);
+	pg_exec("TRUNCATE machine, tree, commit, job, comparison, bisection, boot, run, control, "
+		"machine_event, build CASCADE");
+	pg_exec("INSERT INTO machine (name, group_name, driver, last_seen) SELECT name, g, 'qemu', now() "
+		"FROM (VALUES ('m1', 'g'), ('m2', 'g'), ('m3', 'g'), ('other', 'h')) m (name, g)");
+	pg_exec("INSERT INTO tree (name, url) VALUES ('t', 'u')");
+	pg_exec("INSERT INTO commit SELECT repeat(d, 40), '{}', 's', 'a', 'a@example.org', now(), "
+		"'a', 'a@example.org', now(), 'm' FROM unnest(ARRAY['a', 'b']) d");
+	pg_exec("INSERT INTO job (id, name, def_hash, suite, test, params, metric, group_name, "
+		"kconfig, thp, runs_per_boot, min_effect, timeout_s) OVERRIDING SYSTEM VALUE "
+		"VALUES (1, 'j', 'h', 's', 't', '{}', 's.m', 'g', '', 'keep', 1, 0.01, 60)");
+	pg_exec("INSERT INTO bisection (id, tree, good, bad, job, metric, dedupe, request, asked_by) "
+		"SELECT id, 't', repeat('a', 40), repeat('b', 40), 1, 's.m', id, '{}', 't1234567' "
+		"FROM unnest(ARRAY['b1111111', 'b2222222']) id");
+	return 0;
+}
+
+static int64_t order(const char *bisection, const char *place, int prio)
+{
+	char hash[41];
+	struct boot_order o = { .commit = hash,
+				.job = 1,
+				.bisection = bisection,
+				.place = place,
+				.prio = prio,
+				.runs = 1 };
+	struct err e = { 0 };
+
+	memset(hash, 'a', 40);
+	hash[40] = '\0';
+	assert_ok(boot_order(pg_db(), &o, "g", true, &e), &e);
+	return queue_num("SELECT max(id) FROM boot");
+}
+
+/* Return: the boot that @machine took and ended at once; 0: none. */
+static int64_t claim(const char *machine)
+{
+	struct work w = { 0 };
+	struct err e = { 0 };
+	int64_t boot = 0;
+	int r = work_claim_boot(pg_db(), machine, "me", 60, &w, &e);
+
+	assert_ok(r, &e);
+	if (r) {
+		boot = strtoll(strstr(w.payload, "\"boot\":") + 7, NULL, 10);
+		assert_ok(work_finish(pg_db(), w.id, w.fence, &e), &e);
+		pg_exec("UPDATE machine SET lease_owner = NULL, lease_until = NULL");
+	}
+	work_done(&w);
+	return boot;
+}
+
+static size_t join(const char *id, int machines)
+{
+	struct err e = { 0 };
+	json_t *names = NULL;
+	size_t n;
+
+	assert_ok(bisection_join(pg_db(), id, machines, &names, &e), &e);
+	n = json_array_size(names);
+	json_decref(names);
+	return n;
+}
+
+static void one_machine_has_all_until_others_join(void **state)
+{
+	struct err e = { 0 };
+	json_t *names = NULL;
+
+	(void)state;
+	assert_err(bisection_join(pg_db(), "b1111111", 3, &names, &e), ERR_NOENT, &e);
+	(void)order("b1111111", NULL, 0);
+	(void)order("b1111111", NULL, 0);
+	assert_true(claim("m1") > 0);
+	assert_int_equal(claim("m2"), 0);
+	assert_int_equal(join("b1111111", 1), 1);
+	assert_int_equal(join("b1111111", 1), 1);
+	assert_int_equal(claim("m3"), 0);
+	assert_true(claim("m2") > 0);
+	assert_int_equal(queue_num("SELECT count(*) FROM bisection WHERE machine = 'm1'"), 1);
+}
+
+static void a_boot_with_a_place_goes_there_alone(void **state)
+{
+	json_t *placed = NULL;
+	struct err e = { 0 };
+	int64_t boot;
+
+	(void)state;
+	(void)order("b1111111", NULL, 0);
+	assert_true(claim("m1") > 0);
+	assert_int_equal(join("b1111111", 2), 2);
+	boot = order("b1111111", "m3", 0);
+	assert_int_equal(claim("m1"), 0);
+	assert_int_equal(claim("m2"), 0);
+	assert_ok(bisection_placed(pg_db(), "b1111111", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+				   &placed, &e),
+		  &e);
+	assert_int_equal(json_i64(placed, "m3", 0), 1);
+	json_decref(placed);
+	assert_int_equal(claim("m3"), boot);
+}
+
+static void a_machine_that_is_away_is_done_without(void **state)
+{
+	struct err e = { 0 };
+	int64_t boot;
+
+	(void)state;
+	(void)order("b1111111", NULL, 0);
+	assert_true(claim("m1") > 0);
+	assert_int_equal(join("b1111111", 1), 1);
+	boot = order("b1111111", "m2", 0);
+	pg_exec("UPDATE machine SET health = 'quarantined', drained_at = now() - interval '1 h' "
+		"WHERE name = 'm2'");
+	assert_ok(machine_repin(pg_db(), 60, 600, &e), &e);
+	assert_int_equal(
+		queue_num("SELECT cardinality(machines) FROM bisection WHERE id = 'b1111111'"), 0);
+	assert_int_equal(claim("m1"), boot);
+	/* The first one goes as well: another begins, and the further ones are chosen again. */
+	assert_int_equal(join("b1111111", 1), 1);
+	boot = order("b1111111", "m1", 0);
+	pg_exec("UPDATE machine SET health = 'quarantined', drained_at = now() - interval '1 h' "
+		"WHERE name = 'm1'");
+	assert_ok(machine_repin(pg_db(), 60, 600, &e), &e);
+	assert_int_equal(claim("m3"), boot);
+	assert_int_equal(queue_num("SELECT count(*) FROM bisection WHERE machine = 'm3' "
+				   "AND machines = '{}'"),
+			 1);
+}
+
+static void two_share_a_machine_by_priority_and_then_by_age(void **state)
+{
+	int64_t low, first, second, high;
+
+	(void)state;
+	low = order("b1111111", NULL, -2);
+	first = order("b1111111", NULL, 0);
+	second = order("b2222222", NULL, 0);
+	high = order("b2222222", NULL, 2);
+	assert_int_equal(claim("m1"), high);
+	assert_int_equal(claim("m1"), first);
+	assert_int_equal(claim("m1"), second);
+	assert_int_equal(claim("m1"), low);
+}
+
+static void cancelled_once_and_with_a_reason(void **state)
+{
+	struct err e = { 0 };
+	char *text;
+
+	(void)state;
+	assert_err(bisection_cancel(pg_db(), "b1111111", "joe", "", &e), ERR_INVAL, &e);
+	assert_ok(bisection_cancel(pg_db(), "b1111111", "joe", "not \"needed\"", &e), &e);
+	text = queue_text("SELECT result->>'text' FROM bisection WHERE id = 'b1111111'");
+	assert_string_equal(text, "cancelled by joe: not \"needed\"");
+	free(text);
+	assert_err(bisection_cancel(pg_db(), "b1111111", "joe", "again", &e), ERR_CONFLICT, &e);
+	assert_err(bisection_cancel(pg_db(), "b9999999", "joe", "x", &e), ERR_NOENT, &e);
+	assert_int_equal(queue_num("SELECT count(*) FROM work WHERE dedupe = 'bisect:b1111111'"),
+			 1);
+}
+
+static void extended_while_it_runs(void **state)
+{
+	struct config *c = NULL;
+	struct err e = { 0 };
+	int64_t max = 0;
+	char path[] = "/tmp/kperfbot-conf.XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(close(fd), 0);
+	assert_ok(config_load(path, &c, &e), &e);
+	assert_int_equal(unlink(path), 0);
+	assert_err(bisection_extend(pg_db(), c, "b1111111", 0, &max, &e), ERR_INVAL, &e);
+	assert_ok(bisection_extend(pg_db(), c, "b1111111", 10, &max, &e), &e);
+	assert_int_equal(max, 210);
+	assert_ok(bisection_extend(pg_db(), c, "b1111111", 5, &max, &e), &e);
+	assert_int_equal(max, 215);
+	pg_exec("UPDATE bisection SET state = 'done', finished = now()");
+	assert_err(bisection_extend(pg_db(), c, "b1111111", 5, &max, &e), ERR_CONFLICT, &e);
+	config_free(c);
+}
+
+static void tried_again_with_its_regression(void **state)
+{
+	struct err e = { 0 };
+	bool taken = true;
+	char id[9], again[9];
+
+	(void)state;
+	pg_exec("INSERT INTO regression (id, state, tree, branch, job, metric, rel, lo, hi, level, base, "
+		"head) VALUES ('r1111111', 'confirmed', 't', 'b', 1, 's.m', -0.1, -0.2, -0.05, 0.95, "
+		"repeat('a', 40), repeat('b', 40))");
+	pg_exec("UPDATE bisection SET regression = 'r1111111' WHERE id = 'b1111111'");
+	assert_err(bisection_retry(pg_db(), "b1111111", "joe", id, &e), ERR_CONFLICT, &e);
+	pg_exec("UPDATE bisection SET state = 'not-reproduced', finished = now() WHERE id = 'b1111111'");
+	assert_ok(bisection_retry(pg_db(), "b1111111", "joe", id, &e), &e);
+	assert_err(bisection_retry(pg_db(), "b1111111", "joe", again, &e), ERR_CONFLICT, &e);
+	assert_ok(bisection_take_over(pg_db(), id, &taken, &e), &e);
+	assert_true(taken);
+	assert_ok(bisection_take_over(pg_db(), id, &taken, &e), &e);
+	assert_false(taken);
+	assert_int_equal(
+		queue_num(
+			"SELECT count(*) FROM bisection WHERE regression = 'r1111111' AND id = '%s'",
+			id),
+		1);
+	pg_exec("UPDATE bisection SET regression = NULL");
+	pg_exec("DELETE FROM regression");
+}
+
+static void only_who_asked_for_it_may_change_it(void **state)
+{
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(bisection_may(pg_db(), "b1111111", "t1234567", &e), &e);
+	assert_err(bisection_may(pg_db(), "b1111111", "t7654321", &e), ERR_PERM, &e);
+	assert_err(bisection_may(pg_db(), "b9999999", "t1234567", &e), ERR_NOENT, &e);
+}
+
+#define T(f) cmocka_unit_test_setup(f, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(one_machine_has_all_until_others_join),
+		T(a_boot_with_a_place_goes_there_alone),
+		T(a_machine_that_is_away_is_done_without),
+		T(two_share_a_machine_by_priority_and_then_by_age),
+		T(cancelled_once_and_with_a_reason),
+		T(extended_while_it_runs),
+		T(tried_again_with_its_regression),
+		T(only_who_asked_for_it_may_change_it),
+	};
+
+	return cmocka_run_group_tests(tests, pg_start, pg_stop);
+}
