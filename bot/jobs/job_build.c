@@ -16,12 +16,13 @@
 
 #define MAX_IMAGE ((size_t)512 << 20)
 #define MAX_LOG	  ((size_t)128 << 20)
+#define MAX_LIST  ((size_t)64 << 20)
 
 struct built {
 	struct job_ctx *c;
 	int64_t id;
 	struct build_outcome o;
-	char image[65], config[65], log[65];
+	char image[65], config[65], log[65], objects[65], deps[65];
 };
 
 static int store_built(struct db *db, void *arg, struct err *e)
@@ -97,6 +98,10 @@ static int store_result(struct built *b, const struct build_result *res, struct 
 		r = keep(b, "config", res->config, MAX_LOG, b->config, &b->o.config, e);
 	if (r == 0)
 		r = keep(b, "image", res->image, MAX_IMAGE, b->image, &b->o.image, e);
+	if (r == 0)
+		r = keep(b, "objects", res->objects, MAX_LIST, b->objects, &b->o.objects, e);
+	if (r == 0)
+		r = keep(b, "deps", res->deps, MAX_LIST, b->deps, &b->o.deps, e);
 	FAILPOINT("build.stored");
 	return r < 0 ? r : db_tx(b->c->db, store_built, b, e);
 }

@@ -10,7 +10,7 @@ struct strbuf;
 
 /**
  * artefact_put() - store bytes. The file is durable before the row is written.
- * @kind: image, config, log, console or raw.
+ * @kind: image, config, log, console, raw, file, initrd, objects or deps.
  * @ret_hash: its name, 64 hex digits.
  */
 int artefact_put(struct db *db, const char *state_dir, const char *kind, const void *data,

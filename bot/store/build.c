@@ -90,8 +90,32 @@ int build_finish(struct db *db, int64_t id, const struct build_outcome *o, struc
 {
 	int r;
 
-	r = db_run(db, SQL_BUILD_FINISH, NULL, e, "isssssssd", id, o->fail_class ? "failed" : "ok",
-		   o->fail_class, o->detail, o->image, o->config, o->log, o->gnu_build_id,
-		   o->took_s);
+	r = db_run(db, SQL_BUILD_FINISH, NULL, e, "isssssssdss", id,
+		   o->fail_class ? "failed" : "ok", o->fail_class, o->detail, o->image, o->config,
+		   o->log, o->gnu_build_id, o->took_s, o->objects, o->deps);
 	return r < 0 ? r : db_run(db, SQL_BUILD_WAKE, NULL, e, "i", id);
+}
+
+int build_lists(struct db *db, const char *const *commits, size_t n, const char *kconfig_hash,
+		const char *compiler, struct build_list **ret, size_t *ret_n, struct err *e)
+{
+	_cleanup_(freep) char *list = db_text_array(commits, n);
+	struct db_rows rows = { 0 };
+	int r;
+
+	r = db_run(db, SQL_BUILD_LISTS, &rows, e, "sss", list, kconfig_hash, compiler);
+	if (r < 0)
+		return r;
+	*ret = xcalloc((size_t)rows.n + 1, sizeof(**ret));
+	*ret_n = (size_t)rows.n;
+	for (int i = 0; i < rows.n; i++) {
+		struct build_list *b = &(*ret)[i];
+
+		(void)snprintf(b->commit, sizeof(b->commit), "%s", db_str(&rows, i, 0));
+		(void)snprintf(b->objects, sizeof(b->objects), "%s", db_str(&rows, i, 1));
+		(void)snprintf(b->deps, sizeof(b->deps), "%s", db_str(&rows, i, 2));
+		(void)snprintf(b->gnu_build_id, sizeof(b->gnu_build_id), "%s", db_str(&rows, i, 3));
+	}
+	db_rows_done(&rows);
+	return 0;
 }

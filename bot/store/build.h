@@ -2,6 +2,7 @@
 /* Builds, keyed by (commit, kconfig hash, compiler, variant). */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct db;
@@ -51,9 +52,25 @@ struct build_outcome {
 	const char *fail_class;
 	const char *detail;
 	const char *image, *config, *log; /* artefacts */
+	const char *objects, *deps;	  /* artefacts */
 	const char *gnu_build_id;
 	double took_s;
 };
 
 /** build_finish() - store the end and wake everyone who waits for it. In a transaction. */
 int build_finish(struct db *db, int64_t id, const struct build_outcome *o, struct err *e);
+
+/** struct build_list - what is known of what a good build was made into; texts "" where nothing is. */
+struct build_list {
+	char commit[41];
+	char objects[65]; /* artefacts: see bot/build/build.h */
+	char deps[65];
+	char gnu_build_id[129];
+};
+
+/**
+ * build_lists() - of the good builds (variant "") of some commits, in the order in which they ended.
+ * @ret: free() it.
+ */
+int build_lists(struct db *db, const char *const *commits, size_t n, const char *kconfig_hash,
+		const char *compiler, struct build_list **ret, size_t *ret_n, struct err *e);
