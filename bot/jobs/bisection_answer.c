@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/jobs/bisection_answer.h"
 
-#include "bisect/prior.h"
 #include "bot/base/err.h"
 #include "bot/base/log.h"
 #include "bot/base/strbuf.h"
 #include "bot/jobs/bisection_checks.h"
 #include "bot/jobs/bisection_order.h"
+#include "bot/jobs/bisection_priors.h"
 #include "bot/jobs/job_ctx.h"
 
 #include <math.h>
@@ -208,36 +208,23 @@ struct against {
 };
 
 /* A commit that cannot matter by what it changes, and yet seems to. */
-static void add_suspicions(const struct bisection_run *b, int commit, json_t *list)
+static json_t *suspicions(const struct bisection_run *b, const char *culprit, const char *parent)
 {
-	enum prior_kind kind = b->kinds ? (enum prior_kind)b->kinds[commit] : PRIOR_PLAIN;
+	struct err e = { 0 };
+	json_t *list = NULL;
 
-	switch (kind) {
-	case PRIOR_COMMENTS:
-		push_new(list, json_string("comment-only"));
-		break;
-	case PRIOR_DOCS:
-		push_new(list, json_string("docs-only"));
-		break;
-	case PRIOR_OTHER_ARCH:
-		push_new(list, json_string("other-arch"));
-		break;
-	case PRIOR_TESTS:
-		push_new(list, json_string("tests-only"));
-		break;
-	case PRIOR_SAME_BINARY:
-		push_new(list, json_string("same-binary"));
-		break;
-	default:
-		break;
-	}
+	if (bisection_suspicions(b, culprit, parent, &list, &e) == 0)
+		return list;
+	log_warn("what a culprit changes cannot be read, going on without",
+		 lf_str("BISECT_ID", b->row.id), lf_str("COMMIT", culprit), lf_str("ERROR", e.msg));
+	return json_array();
 }
 
 static json_t *culprit_json(const struct bisection_run *b, const struct bisect_step *step,
 			    const char *culprit, const struct against *a, size_t n,
 			    struct strbuf *text)
 {
-	json_t *o = json_object(), *suspicious = json_array(), *parents;
+	json_t *o = json_object(), *parents;
 
 	json_set_str(o, "culprit", culprit);
 	json_set_str(o, "parent", a[0].parent);
@@ -254,14 +241,12 @@ static json_t *culprit_json(const struct bisection_run *b, const struct bisect_s
 		}
 		set_new(o, "parents", parents);
 		json_set_bool(o, "interaction", true);
-		push_new(suspicious, json_string("merge"));
 		strbuf_addf(text,
 			    ", an interaction: this merge is bad and %s of its %zu parents is",
 			    n == 2 ? "neither" : "none", n);
 	}
-	add_suspicions(b, step->commit, suspicious);
 	add_second(b, step, o, text);
-	set_new(o, "suspicious", suspicious);
+	set_new(o, "suspicious", suspicions(b, culprit, a[0].parent));
 	return o;
 }
 

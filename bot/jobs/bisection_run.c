@@ -64,7 +64,6 @@ void bisection_run_done(struct bisection_run *b)
 	job_done(&b->job);
 	json_decref(b->model);
 	json_decref(b->checks);
-	free(b->kinds);
 	free(b->boots);
 	free(b->values);
 }
@@ -78,11 +77,10 @@ int bisection_run_read_range(struct bisection_run *b, struct err *e)
 	const json_t *list = json_object_get(b->row.request, "paths");
 	size_t n = json_array_size(list);
 	_cleanup_(freep) const char **paths = xcalloc(n + 1, sizeof(*paths));
-	struct range_options opt = {
-		.paths = paths,
-		.n_paths = n,
-		.first_parent = json_is_true(json_object_get(b->row.request, "first_parent"))
-	};
+	struct range_options opt = { .paths = paths,
+				     .n_paths = n,
+				     .first_parent = json_is_true(
+					     json_object_get(b->row.request, "first_parent")) };
 	int r;
 
 	for (size_t i = 0; i < n; i++)

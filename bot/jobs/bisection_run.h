@@ -32,7 +32,7 @@ struct bisection_asked {
  * @good_broken: the good end cannot be built or booted.
  * @own_runs: values that count and were measured for this bisection; @max_runs: how many may be.
  * @checks: commits beside the range that are measured in the end, as bisection_checks() chose them;
- *	 owned. @kinds: enum prior_kind of each commit; owned.
+ *	 owned.
  * @restarts: times that all was forgotten because the machine had moved.
  * @lab_failures: boots of this bisection that the lab spoilt since the last good one.
  * @model: noise and cost reckoned with, for readers; owned.
@@ -59,7 +59,6 @@ struct bisection_run {
 	int max_runs;
 	int restarts;
 	json_t *checks;
-	unsigned char *kinds;
 	int lab_failures;
 	int64_t now_s;
 	json_t *model;
@@ -76,7 +75,16 @@ int bisection_run_read_range(struct bisection_run *b, struct err *e);
 
 /** bisection_run_replay() - read what was measured and add it to a fresh posterior. */
 int bisection_run_replay(struct bisection_run *b, struct err *e);
-/** bisection_run_priors() - weigh the commits by what they change. */
+/**
+ * bisection_run_priors() - tell b->state the weight of each commit of the range, see bisect/prior.h:
+ * by what it changes, what the kconfig builds, and which builds came out equal.
+ *
+ * Nothing is stored: the same rows give the same weights. What cannot be read (a build without
+ * lists, an artefact that is gone) is not known, and such a commit weighs 1. Whether only comments
+ * change is looked at in ranges of up to 2,000 commits. Processor time: 0.3 ms a commit, 0.12 ms in
+ * larger ranges.
+ * Return: 0; ERR_DB*, ERR_CONFIG, ERR_GIT (no mirror).
+ */
 int bisection_run_priors(struct bisection_run *b, struct err *e);
 void bisection_run_done(struct bisection_run *b);
 

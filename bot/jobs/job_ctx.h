@@ -53,3 +53,6 @@ char *job_mirror_dir(const struct job_ctx *c);
  * Return: 0; ERR_CONFIG when there is no such section or a file of it cannot be read.
  */
 int job_kconfig_hash(const struct job_ctx *c, const char *name, char ret[65], struct err *e);
+
+/** job_arch() - architecture of [kconfig "@name"] as the kernel names its folder; free() it. */
+char *job_arch(const struct job_ctx *c, const char *name);

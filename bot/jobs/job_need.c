@@ -7,7 +7,9 @@
 #include "bot/build/build.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/store/build.h"
+
 #include "bot/store/job.h"
+#include <string.h>
 
 int job_kconfig_hash(const struct job_ctx *c, const char *name, char ret[65], struct err *e)
 {
@@ -73,4 +75,16 @@ int need_build(struct job_ctx *c, const struct job *job, const char *commit, int
 	       enum need_state *ret, struct err *e)
 {
 	return need_build_variant(c, job, commit, "", ret_build, ret, e);
+}
+
+/* "x86" of arch/x86/boot/bzImage. */
+char *job_arch(const struct job_ctx *c, const char *name)
+{
+	const char *image = config_has(c->config, "kconfig", name)
+				    ? config_str(c->config, "kconfig", name, "image")
+				    : NULL;
+
+	if (image && !strncmp(image, "arch/", 5) && strchr(image + 5, '/'))
+		return xstrndup(image + 5, strcspn(image + 5, "/"));
+	return xstrdup("x86");
 }

@@ -33,18 +33,6 @@ struct ask {
 	const char *why;
 };
 
-/* "x86" of arch/x86/boot/bzImage. */
-static char *arch_of(const struct job_ctx *c, const struct job *job)
-{
-	const char *image = config_has(c->config, "kconfig", job->kconfig)
-				    ? config_str(c->config, "kconfig", job->kconfig, "image")
-				    : NULL;
-
-	if (image && !strncmp(image, "arch/", 5) && strchr(image + 5, '/'))
-		return xstrndup(image + 5, strcspn(image + 5, "/"));
-	return xstrdup("x86");
-}
-
 /* Names of files are any bytes. */
 static char *far_away(const char *test, const char *file, size_t n)
 {
@@ -61,7 +49,7 @@ static int judge_files(struct job_ctx *c, const struct regression *reg, const st
 		       enum relevance *ret, char **ret_why, struct err *e)
 {
 	_cleanup_(freep) char *dir = job_mirror_dir(c);
-	_cleanup_(freep) char *arch = arch_of(c, job);
+	_cleanup_(freep) char *arch = job_arch(c, job->kconfig);
 	struct relevance_input in = { .suite = job->suite, .test = job->test, .arch = arch };
 	struct mirror *m;
 	char **files = NULL;
