@@ -186,17 +186,17 @@ static int found_regression(struct detection *d, const struct detect_result *res
 				  .job = d->job.id,
 				  .comparison = d->cmp.id,
 				  .metric = d->job.metric,
-				  .rel = res->rel,
-				  .lo = res->lo,
-				  .hi = res->hi,
+				  .rel = res->size_rel,
+				  .lo = res->size_lo,
+				  .hi = res->size_hi,
 				  .level = res->level };
 	char why[160];
 	int r;
 
 	memcpy(reg.base, d->cmp.base, sizeof(reg.base));
 	memcpy(reg.head, d->cmp.head, sizeof(reg.head));
-	(void)snprintf(why, sizeof(why), "%s %+.1f%% on %d + %d boots", reg.metric, 100 * res->rel,
-		       res->base.boots, res->head.boots);
+	(void)snprintf(why, sizeof(why), "%s %+.1f%% on %d + %d boots", reg.metric,
+		       100 * res->size_rel, res->base.boots, res->head.boots);
 	r = regression_add(d->c->db, &reg, why, e);
 	if (r <= 0)
 		return r;
@@ -208,7 +208,7 @@ static int found_regression(struct detection *d, const struct detect_result *res
 static int conclude(struct detection *d, const struct detect_result *res, const char *evidence,
 		    struct err *e)
 {
-	struct comparison_effect effect = { res->rel, res->lo, res->hi, res->p };
+	struct comparison_effect effect = { res->size_rel, res->size_lo, res->size_hi, res->p };
 	const char *verdict = detect_verdict_name(res->verdict);
 	int look = res->more_units > d->cmp.look ? res->more_units : d->cmp.look;
 	int r;
