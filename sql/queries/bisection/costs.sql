@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- What things take in the group of job $1, from its last builds and boots: seconds, NULL without any. $2 variant of its builds.
--- Columns: a build from scratch (95 %), one beside the last (median), builds; a boot without its runs (median), boots; a run (median), runs.
+-- Columns: a build from scratch (95 %), one beside the last (median), builds, a boot without its runs (median), boots, a run (median), runs.
 -- One row.
 WITH j AS (SELECT id, group_name, kconfig FROM job WHERE id = $1::bigint),
 builds AS (
