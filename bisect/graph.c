@@ -164,7 +164,7 @@ size_t bisect_graph_midpoint(const struct bisect_graph *g)
 }
 
 /* So many commits at once as columns; a row says which of them are ancestors. */
-#define COLUMN_WORDS 32
+#define COLUMN_WORDS ((size_t)32)
 
 static void count_columns(const struct bisect_links *links, size_t n, size_t first, uint64_t *rows,
 			  size_t *ret)
@@ -195,7 +195,7 @@ void bisect_count_ancestors(const struct bisect_links *links, size_t n, size_t *
 	uint64_t *rows = xreallocarray(NULL, n * COLUMN_WORDS + 1, sizeof(*rows));
 
 	memset(ret, 0, n * sizeof(*ret));
-	for (size_t first = 0; first < n; first += 64 * (size_t)COLUMN_WORDS)
+	for (size_t first = 0; first < n; first += 64 * COLUMN_WORDS)
 		count_columns(links, n, first, rows, ret);
 	free(rows);
 }

@@ -37,7 +37,7 @@ static int add(struct maker *m, int first, int second)
 	const int parents[2] = { first, second };
 	bool outside = first < 0 || second == -1;
 	const int *from = first < 0 ? parents + 1 : parents;
-	size_t n = (size_t)((first >= 0) + (second >= 0));
+	size_t n = first >= 0 && second >= 0 ? 2 : first >= 0 || second >= 0 ? 1 : 0;
 	struct err e = { 0 };
 	char hash[41];
 

@@ -30,7 +30,7 @@ static int set_up(void **state)
 	assert_non_null(f);
 	for (int i = 0; i < 8; i++) {
 		char name[2] = { (char)('a' + i), '\0' };
-		size_t n = (size_t)((parents[i][0] >= 0) + (parents[i][1] >= 0));
+		size_t n = parents[i][1] >= 0 ? 2 : parents[i][0] >= 0 ? 1 : 0;
 
 		assert_ok(bisect_graph_add(&f->g, name, parents[i], n, i == 0, &e), &e);
 	}
