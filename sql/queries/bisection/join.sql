@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 -- Further machines for the open bisection $1: good ones of its group, so that it has $2 beside its first. Those that it has stay.
--- Columns: machines (JSON), of all beside the first.
+-- Columns: machines (JSON, of all beside the first).
 WITH s AS (
 	SELECT b.id, b.machine, b.machines, j.group_name FROM bisection b JOIN job j ON j.id = b.job
 	WHERE b.id = $1 AND b.machine IS NOT NULL AND b.finished IS NULL
