@@ -13,7 +13,7 @@
 
 /* Odds at which the ends count as different, and as equal; more end runs than that never help. */
 #define ENDS_ODDS_DIFFER 3.0
-#define ENDS_ODDS_EQUAL	 22.0
+#define ENDS_ODDS_EQUAL	 19.0
 #define ENDS_RUNS_MOST	 24
 #define SET_SHARE	 0.95
 /* Below this a measurement tells nothing that a person would wait for. */
@@ -23,6 +23,7 @@
 #define TWO_ODDS_HINT 1.0
 #define TWO_ODDS      20.0
 #define TWO_ODDS_TOLD 100.0
+#define ODD_SDS	      1.5
 #define HINT_BOOTS    6
 
 static int runs_per_boot(const struct bisect_state *s)
@@ -360,7 +361,7 @@ static bool step_two(struct bisect_state *s, struct bisect_eval *v, const struct
 	if (!bisect_two_is(s, t, log(TWO_ODDS)))
 		return false;
 	/* Not because of one odd boot. */
-	if (t->residual_sds > 2 && v->nodes[t->residual].n_boots < 2) {
+	if (t->residual_sds > ODD_SDS && v->nodes[t->residual].n_boots < 2) {
 		int commit = v->nodes[t->residual].commit;
 
 		step_measure_or_wait(s, step, BISECT_PHASE_SEARCH, commit,
@@ -393,7 +394,7 @@ static int runs_for_look(const struct bisect_state *s)
 {
 	double d = fabs(s->params.step) / s->params.sigma;
 
-	return d > 0 ? (int)fmin(8, fmax(1, ceil(12 / (d * d)))) : 3;
+	return d > 0 ? (int)fmin(8, fmax(1, ceil(8 / (d * d)))) : 3;
 }
 
 /*
@@ -420,7 +421,7 @@ static bool step_middle(struct bisect_state *s, const struct bisect_eval *v,
 			continue;
 		if (even > 0.2 && bisect_eval_node(v, (int)x)) {
 			/* Seen already; only what looks odd is worth a second boot. */
-			if (two->residual_sds < 2 || v->nodes[two->residual].n_boots >= 2)
+			if (two->residual_sds < ODD_SDS || v->nodes[two->residual].n_boots >= 2)
 				return false;
 			commit = v->nodes[two->residual].commit;
 			break;
@@ -487,7 +488,8 @@ int bisect_next(struct bisect_state *s, struct bisect_step *ret, struct err *e)
 			step_single(s, &step);
 			if (step.action == BISECT_NONE)
 				(void)step_middle(s, v, &two, &step);
-			else if (step.action == BISECT_DONE)
+			if (two.p_node[0] &&
+			    (step.action == BISECT_DONE || step.action == BISECT_NONE))
 				step_hint(s, v, &two, &step);
 			if (step.action == BISECT_DONE && s->params.check_drift)
 				step_drift(s, &step);

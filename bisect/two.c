@@ -16,6 +16,7 @@
 #define ITERATIONS   4
 #define WINSOR_SDS   2.5
 #define SCALE_NODES  7
+#define SCALE_DOF    10.0 /* what the profile counts for against the residuals */
 #define PARAMS_MOST  3
 #define LEVEL_SPREAD 1e6 /* prior variance of the first level, in units of the noise's */
 /* A second step below this share of the first one is what builds differ by anyway. */
@@ -318,9 +319,8 @@ static double misfit(const struct pairs *p, const struct values *w)
 	for (size_t i = 0; i < w->n; i++)
 		z[i] = fabs(w->y[i] - predicted(&p->fits[p->best], a, b, i)) / sqrt(w->var[i]);
 	qsort(z, w->n, sizeof(*z), compare_double);
-	/* Five parameters were chosen to make these small. */
 	sd = z[w->n / 2] / 0.6745;
-	return fmax(1, sd * sd * (double)w->n / ((double)w->n - 5));
+	return fmax(1, (SCALE_DOF + (double)w->n * sd * sd) / (SCALE_DOF + (double)w->n));
 }
 
 static void marginals(const struct pairs *p, const struct values *w, struct bisect_two *ret)

@@ -3,7 +3,7 @@
  * How often a bisection is right and what it costs, in a made-up lab with the noise of the published
  * table: on lines and on histories with merges, with a step and without, beside plain bisection.
  *
- * usage: test_bench_bisect [TRIALS [ROW]]: trials of each row (60), only rows whose name has ROW.
+ * usage: test_bench_bisect [TRIALS [ROW]]: trials of each row (40), only rows whose name has ROW.
  */
 #include "bisect/bisect.h"
 #include "bisect/sim.h"
@@ -71,10 +71,10 @@ static const struct row rows[] = {
 	{ "no step d=2", 1024, 0, 2, .no_step = true, .named = 0.98, .most = 150 },
 	{ "no step d=5", 1024, 0, 5, .no_step = true, .named = 0.98, .most = 150 },
 	{ "no step merges d=2", 1024, 1, 2, .no_step = true, .named = 0.98, .most = 150 },
-	{ "two steps d=2", 1024, 0, 2, .second = 0.4 },
+	{ "two steps d=2", 1024, 0, 2, .trials = 0.2, .second = 0.4 },
 	{ "two steps d=5", 1024, 0, 5, .second = 0.4 },
 	{ "two steps d=10", 1024, 0, 10, .second = 0.4 },
-	{ "two steps merges d=5", 1024, 1, 5, .second = 0.4 },
+	{ "two steps merges d=5", 1024, 1, 5, .trials = 0.5, .second = 0.4 },
 	{ "reverted d=2", 1024, 0, 2, .second = -1 },
 	{ "reverted d=5", 1024, 0, 5, .second = -1 },
 	{ "reverted merges d=5", 1024, 1, 5, .second = -1 },
@@ -85,7 +85,7 @@ static const struct row rows[] = {
 	{ "skip 10% merges d=2", 1024, 1, 2, .skip = 0.1, .trials = 0.5, .right = 0.99 },
 };
 
-static int trials_wanted = 60;
+static int trials_wanted = 40;
 static const char *only = "";
 
 static void make_graph(struct bisect_graph *g, size_t n, uint64_t history)
