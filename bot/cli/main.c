@@ -7,6 +7,7 @@
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -190,6 +191,20 @@ static int run(struct cli *cli, int argc, char **argv)
 	return EXIT_USAGE;
 }
 
+/* What a full disk cut must not look like an answer. A reader that left early wants no more of it. */
+static int written(const struct cli *cli, int code)
+{
+	bool failed = fflush(stdout) != 0;
+
+	if (!failed && !ferror(stdout))
+		return code;
+	if (!failed || errno != EPIPE)
+		(void)fprintf(stderr, "kperfbot %s: could not write all of the output%s%s\n",
+			      cli->command, failed ? ": " : "",
+			      failed ? strerrordesc_np(errno) : "");
+	return EXIT_FATAL;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
@@ -245,5 +260,5 @@ int main(int argc, char **argv)
 		help(stderr);
 		return EXIT_USAGE;
 	}
-	return run(&cli, argc - optind, argv + optind);
+	return written(&cli, run(&cli, argc - optind, argv + optind));
 }

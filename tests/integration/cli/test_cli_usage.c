@@ -117,6 +117,18 @@ static void wrong_usage_is_a_problem_object_with_json(void **state)
 	says("\"detail\":\"could not open 'nothing-there'");
 }
 
+/* Also where it is more than what the C library keeps for later. */
+static void an_output_that_was_cut_is_fatal(void **state)
+{
+	(void)state;
+	assert_int_equal(run("power --noise 1% --runs 6 2>&1 >/dev/full"), 128);
+	says("kperfbot power: could not write all of the output");
+	assert_int_equal(run("power --noise 1% --runs 6 2>&1 >&-"), 128);
+	assert_int_equal(run("config man 2>&1 >/dev/full"), 128);
+	says("could not write all of the output");
+	assert_int_equal(run("power --noise 1% --runs 6 2>&1 >/dev/null"), 0);
+}
+
 static void config_check_names_what_the_roles_would_refuse(void **state)
 {
 	(void)state;
@@ -279,6 +291,7 @@ int main(void)
 		cmocka_unit_test(every_command_has_help_on_stdout),
 		cmocka_unit_test(a_wrong_option_is_named),
 		cmocka_unit_test(wrong_usage_is_a_problem_object_with_json),
+		cmocka_unit_test(an_output_that_was_cut_is_fatal),
 		cmocka_unit_test(config_check_names_what_the_roles_would_refuse),
 		cmocka_unit_test(config_check_wants_what_a_netboot_machine_needs),
 		cmocka_unit_test(config_check_knows_what_the_drivers_take),
