@@ -118,6 +118,9 @@ static int take_option(struct request *q, const char *name, const char *value, s
 	} else if (!strcmp(name, "min-effect")) {
 		r = parse_ratio(value, &o->min_effect, e);
 		o->monitor_min_effect = o->min_effect;
+		/* Who does not want to hear of 5 % does not want runs to find 4 % either. */
+		o->same_effect = fmax(.75 * o->target_effect, o->min_effect);
+		o->target_effect = fmax(o->target_effect, o->min_effect);
 	} else {
 		r = parse_ratio(value, &o->fdr_q, e);
 		o->monitor_fdr_q = o->fdr_q;
@@ -222,8 +225,8 @@ static int read_more(const struct cli *cli, const char *path, struct input *in, 
 	else if (!strcmp(kernel, b))
 		side = &in->head;
 	else
-		return err_set(e, ERR_CONFLICT, "%s: kernel is '%s', want '%s' or '%s'", path,
-			       kernel, a, b);
+		return err_set(e, ERR_INVAL, "%s: kernel is '%s', want '%s' or '%s'", path, kernel,
+			       a, b);
 	notes = side->notes.len;
 	if (runs_parse(side, strbuf_str(&text), text.len, e) < 0)
 		return err_wrap(e, "%s", path);
@@ -329,6 +332,33 @@ static void print_change(const struct judged_metric *m)
 	}
 }
 
+/* The change that these runs would have shown four times in five. */
+static void print_detectable(const struct judged_metric *m)
+{
+	double mde = m->result.mde;
+
+	if (judged_is_share(m) && isfinite(m->result.base.center))
+		(void)printf(" detectable=%.3g points", mde * fabs(m->result.base.center));
+	else
+		(void)printf(mde < 100 ? " detectable=%.2f%%" : " detectable=%.4g%%", 100 * mde);
+}
+
+/* "cannot tell" says what would help, if anything does. */
+static void print_what_next(const struct judged_metric *m)
+{
+	const struct detect_result *r = &m->result;
+	int more = verdict_more_runs(r);
+
+	if (more && r->verdict == DETECT_CANDIDATE)
+		(void)printf("                %d more run%s a side, on new boots, will confirm it "
+			     "or not\n",
+			     more, more == 1 ? "" : "s");
+	else if (more)
+		(void)printf("                cannot tell: %d more run%s a side, on new boots, "
+			     "might\n",
+			     more, more == 1 ? "" : "s");
+}
+
 static void print_metric(const struct judged *j, size_t i)
 {
 	const struct judged_metric *m = &j->metrics.items[i];
@@ -347,11 +377,14 @@ static void print_metric(const struct judged *j, size_t i)
 	if (isfinite(r->p))
 		(void)printf(" p=%.2g q=%.2g", r->p, r->q);
 	if (isfinite(r->mde) && r->verdict >= DETECT_SAME)
-		(void)printf(r->mde < 100 ? " detectable=%.2f%%" : " detectable=%.4g%%",
-			     100 * r->mde);
-	if (r->more_units)
-		(void)printf(" next=%d", r->more_units);
+		print_detectable(m);
 	(void)printf("\n");
+	if (m->headline || !j->headlines)
+		print_what_next(m);
+	if (j->headlines && j->findings.role[i] == FINDINGS_ROLE_FOLLOWS)
+		put_line("                follows ",
+			 j->metrics.items[j->findings.items.items[j->findings.of[i]].lead].name,
+			 "\n");
 	for (int b = 0; b < DETECT_NOTES; b++) {
 		enum detect_note bit = (enum detect_note)(1U << b);
 
@@ -374,29 +407,40 @@ static void print_group(const struct judged *j, int group)
 	(void)printf("\n");
 }
 
+/* Facts by verdict; what follows a headline is no fact of its own and not counted. */
+static void print_counts(const struct judged *j, size_t followers)
+{
+	for (int v = 0; v < DETECT_VERDICTS; v++)
+		(void)printf("%s%s %zu", v ? ", " : "", detect_verdict_name((enum detect_verdict)v),
+			     j->counts[v]);
+	if (followers)
+		(void)printf("; %zu that follow%s a headline not counted", followers,
+			     followers == 1 ? "s" : "");
+	(void)printf("\n");
+}
+
 static void print_text(const struct cli *cli, const struct judged *j)
 {
 	_cleanup_(freep) bool *seen = xcalloc((size_t)j->groups + 1, sizeof(*seen));
+	size_t followers = 0;
 
 	print_findings(j);
 	for (int v = 0; v < DETECT_VERDICTS; v++) {
-		if (v == DETECT_SAME && !cli->verbose)
-			continue;
 		for (size_t i = 0; i < j->metrics.len; i++) {
 			const struct judged_metric *m = &j->metrics.items[i];
 
 			if ((int)m->result.verdict != v || (m->group && seen[m->group]))
 				continue;
+			seen[m->group] = true;
+			followers += j->headlines && j->findings.role[i] == FINDINGS_ROLE_FOLLOWS;
+			if (v == DETECT_SAME && !m->headline && !cli->verbose)
+				continue;
 			print_metric(j, i);
 			if (m->group)
 				print_group(j, m->group);
-			seen[m->group] = true;
 		}
 	}
-	for (int v = 0; v < DETECT_VERDICTS; v++)
-		(void)printf("%s%s %zu", v ? ", " : "", detect_verdict_name((enum detect_verdict)v),
-			     j->counts[v]);
-	(void)printf("\n");
+	print_counts(j, followers);
 }
 
 int cmd_judge(struct cli *cli, int argc, char **argv)

@@ -207,8 +207,8 @@ static int solve_size(struct power_design *d, enum power_value missing, struct e
 
 	if (solve_count(d, n, missing == POWER_RUNS && d->boots > 2 ? d->boots : 2, hi))
 		return 0;
-	return err_set(e, ERR_TOO_FEW, "even %d %s see %g with probability %.3g only", hi,
-		       power_value_name(missing), d->effect, power_reached(d));
+	return err_set(e, ERR_TOO_FEW, "even %d %s see %.3g %% with probability %.3g %% only", hi,
+		       power_value_name(missing), 100 * d->effect, 100 * power_reached(d));
 }
 
 /* The sd of a unit that is little enough leaves the rest for the other noise. */

@@ -123,7 +123,7 @@ json_t *runs_json(const struct runs *r)
 
 static int conflict(const char *name, const char *what, const char *a, const char *b, struct err *e)
 {
-	return err_set(e, ERR_CONFLICT, "metric '%s': %s is '%s' in one file and '%s' in another",
+	return err_set(e, ERR_INVAL, "metric '%s': %s is '%s' in one file and '%s' in another",
 		       name, what, a, b);
 }
 

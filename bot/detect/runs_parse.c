@@ -132,7 +132,7 @@ static int take_metric(struct parser *p, const struct json_text *t, struct runs_
 
 static int conflict(const char *name, const char *what, const char *a, const char *b, struct err *e)
 {
-	return err_set(e, ERR_CONFLICT, "metric '%s': %s is '%s' in one file and '%s' in another",
+	return err_set(e, ERR_INVAL, "metric '%s': %s is '%s' in one file and '%s' in another",
 		       name, what, a, b);
 }
 
@@ -396,8 +396,7 @@ static int parse_owner(struct parser *p, const struct member *at, char **slot)
 	text = xstrndup(t.s, t.len);
 	if (*slot && (*slot)[0] && text[0] && strcmp(*slot, text) != 0) {
 		if (slot == &r->kernel)
-			return err_set(p->e, ERR_CONFLICT, "kernel is '%s', want '%s'", text,
-				       *slot);
+			return err_set(p->e, ERR_INVAL, "kernel is '%s', want '%s'", text, *slot);
 		note(r, "machine is '%.100s' in one file and '%.100s' in another", *slot, text);
 	}
 	if (!*slot || !(*slot)[0]) {

@@ -429,6 +429,9 @@ static void settle(const struct rules *ru, const struct detect_metric *m, double
 		      r->verdict == DETECT_CHANGE;
 
 	r->q = q;
+	/* What one metric in a hundred does by chance is not significant among thousands. */
+	if (q > limit)
+		r->notes &= ~(unsigned)DETECT_NOTE_SMALL;
 	if (change && !isnan(r->p)) {
 		if (q <= limit && !(r->abs_lo <= 0 && r->abs_hi >= 0))
 			r->more_units = 0;

@@ -31,7 +31,7 @@ static void put_side(struct json_out *o, const char *key, const struct detect_si
 	json_out_close(o, '}');
 }
 
-static int more_runs(const struct detect_result *r)
+int verdict_more_runs(const struct detect_result *r)
 {
 	int units = r->base.units < r->head.units ? r->base.units : r->head.units;
 	int per_unit = r->base.units ? (r->base.runs + r->base.units - 1) / r->base.units : 1;
@@ -45,7 +45,7 @@ static void put_power(struct json_out *o, const struct detect_result *r)
 {
 	json_out_open(o, "power", '{');
 	json_out_num(o, "detectable", r->mde);
-	json_out_int(o, "more_runs", more_runs(r));
+	json_out_int(o, "more_runs", verdict_more_runs(r));
 	if (r->more_units)
 		json_out_int(o, "next_look", r->more_units);
 	if (r->units_needed)

@@ -14,6 +14,9 @@ struct err;
  */
 int verdict_json_read(const json_t *o, struct detect_result *ret, struct err *e);
 
+/** verdict_more_runs() - runs that each side still needs to reach the next look; 0: none asked. */
+int verdict_more_runs(const struct detect_result *r);
+
 /**
  * judged_write() - append the whole kperfbot-verdict/1 object to @text, without a line end.
  *

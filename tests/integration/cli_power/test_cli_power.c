@@ -78,7 +78,7 @@ static void what_nothing_is_enough_for_is_a_no(void **state)
 {
 	(void)state;
 	says("--noise 1% --boot-noise 2% --boots 4 --effect 1%", 1,
-	     "even 100000 runs see 0.01 with probability 0.0217 only\n");
+	     "even 100000 runs see 1 % with probability 2.17 % only\n");
 	says("--json --noise 1% --boot-noise 2% --boots 4 --effect 1%", 1, "\"why\":\"even 100000");
 	assert_null(strstr(strbuf_str(&out), "\"runs\":"));
 }

@@ -205,6 +205,50 @@ static void what_is_small_still_explains_a_small_headline(void **state)
 	json_decref(o);
 }
 
+static void the_lines_say_what_only_follows(void **state)
+{
+	(void)state;
+	assert_int_equal(judge(CASES "vm-scalability/base.json " CASES "vm-scalability/head.json"),
+			 1);
+	says("\n                follows vm-scalability.throughput\n");
+	says("not-enough-data 0; 2 that follow a headline not counted\n");
+}
+
+/* 10,000 quiet monitors: some go below p = .01 by chance, which is not significant there. */
+static void chance_among_thousands_is_not_called_significant(void **state)
+{
+	struct strbuf b = STRBUF_INIT;
+	unsigned seed = 12345;
+
+	(void)state;
+	for (int side = 0; side < 2; side++) {
+		strbuf_reset(&b);
+		strbuf_addf(&b,
+			    "{\"format\":\"kperfbot-runs/1\",\"kernel\":\"k%d\",\"metrics\":"
+			    "{\"m0\":{\"better\":\"higher\",\"headline\":true}},\"runs\":[",
+			    side);
+		for (int r = 0; r < 8; r++) {
+			strbuf_addf(&b, "%s{\"values\":{", r ? "," : "");
+			for (int i = 0; i < 2000; i++) {
+				double v = 0;
+
+				for (int k = 0; k < 4; k++) {
+					seed = seed * 1103515245 + 12345;
+					v += (seed >> 16 & 0x7fff) / 32768.;
+				}
+				strbuf_addf(&b, "%s\"m%d\":%.5f", i ? "," : "", i, 100 + 3 * v);
+			}
+			strbuf_addstr(&b, "}}");
+		}
+		strbuf_addstr(&b, "]}");
+		put(side ? "b" : "a", strbuf_str(&b));
+	}
+	strbuf_done(&b);
+	assert_int_equal(judge("-v a b"), 0);
+	says("q=1");
+	assert_null(strstr(strbuf_str(&out), "significant"));
+}
+
 static void fewer_operations_explain_what_follows_and_not_the_rest(void **state)
 {
 	static const char *const follow[] = { "unixbench.workload",
@@ -351,7 +395,7 @@ static void a_box_that_is_not_steady_gives_no_verdict(void **state)
 	assert_within(num_at(named(c, "aa"), "rel"), .03, .002);
 	json_decref(o);
 	assert_int_equal(judge("a b"), 125);
-	says("next=12");
+	says("4 more runs a side, on new boots, will confirm it or not");
 	says("the box is not steady: base's units taken alternately differ by +");
 	put_in_time("a", "k1", false, 20, 1000, 30);
 	put_in_time("b", "k2", true, 20, 900, 0);
@@ -365,6 +409,7 @@ static void nothing_worse_exits_with_0(void **state)
 {
 	(void)state;
 	assert_int_equal(judge(DATA "poll2/base.json " DATA "poll2/base.json"), 0);
+	says("\nsame            will-it-scale.per_process_ops: ");
 	says("regression 0, ");
 	put_runs("a", "k1", "\"better\":\"higher\"", 8, 1000);
 	put_runs("b", "k2", "\"better\":\"higher\"", 8, 1100);
@@ -378,11 +423,12 @@ static void what_cannot_be_told_exits_with_125(void **state)
 	(void)state;
 	assert_int_equal(judge(DATA "poll2/base.json " DATA "poll2/head.json"), 125);
 	says("candidate ");
-	says("next=8");
+	says("2 more runs a side, on new boots, will confirm it or not");
 	put_runs("few", "k2", "", 2, 900);
 	put_runs("a", "k1", "", 8, 1000);
 	assert_int_equal(judge("a few"), 125);
 	says("too few boots: 8 in base, 2 in head");
+	says("cannot tell: 3 more runs a side, on new boots, might\n");
 	put_runs("none", "k2", "", 0, 900);
 	assert_int_equal(judge("a none"), 125);
 	says("no value in head");
@@ -567,16 +613,17 @@ static void options_do_what_they_say(void **state)
 	assert_true(num_at(m, "lo") < lo);
 	json_decref(o);
 	/* A level of the interval is not the level of the looks, and a small change is none. */
-	assert_int_equal(judge("--min-effect 5% a b"), 125);
+	assert_int_equal(judge("--min-effect 5% a b"), 0);
 	says("significant but smaller than the least effect");
+	says("same 1,");
 	assert_int_equal(judge("--min-effect 0.02 a b"), 1);
 	assert_int_equal(judge("--fdr 1e-12 a b"), 125);
 	says("candidate");
-	says("next=12");
+	says("\n                4 more runs a side, on new boots, will confirm it or not\n");
 	assert_int_equal(judge("--looks 3,5,8 --fdr 1e-12 a b"), 125);
 	says("inconclusive");
 	assert_int_equal(judge("--looks 5,9 a b"), 125);
-	says("next=9");
+	says("\n                1 more run a side, on new boots, will confirm it or not\n");
 	assert_int_equal(judge("--single-look --looks 20 a b"), 1);
 	assert_int_equal(judge("--metric 'a.*' a b"), 1);
 	assert_int_equal(judge("--metric 'b*' a b 2>&1"), 128);
@@ -696,6 +743,8 @@ int main(void)
 		cmocka_unit_test(a_regression_exits_with_1),
 		cmocka_unit_test(less_work_in_the_same_time_is_one_finding),
 		cmocka_unit_test(what_is_small_still_explains_a_small_headline),
+		cmocka_unit_test(the_lines_say_what_only_follows),
+		cmocka_unit_test(chance_among_thousands_is_not_called_significant),
 		cmocka_unit_test(fewer_operations_explain_what_follows_and_not_the_rest),
 		cmocka_unit_test(noise_never_leads_and_profiles_are_told_in_points),
 		cmocka_unit_test(small_numbers_change_by_what_was_measured_not_by_what_is_printed),

@@ -114,7 +114,7 @@ static void more_runs_on_the_same_boots_may_never_be_enough(void **state)
 	d.boot_noise = .02;
 	before = d;
 	assert_err(power_solve(&d, POWER_RUNS, &e), ERR_TOO_FEW, &e);
-	assert_non_null(strstr(e.msg, "even 100000 runs see 0.02 with probability"));
+	assert_non_null(strstr(e.msg, "even 100000 runs see 2 % with probability"));
 	assert_memory_equal(&d, &before, sizeof(d));
 	d.runs = 4;
 	assert_err(power_solve(&d, POWER_NOISE, &e), ERR_TOO_FEW, &e);

@@ -159,7 +159,7 @@ static void more_files_add_runs_of_the_same_kernel(void **state)
 	assert_int_equal(r.runs.items[0].boot, r.runs.items[1].boot);
 	assert_err(
 		parse(&r, "{\"format\":\"kperfbot-runs/1\",\"kernel\":\"other\",\"runs\":[]}", &e),
-		ERR_CONFLICT, &e);
+		ERR_INVAL, &e);
 	assert_non_null(strstr(e.msg, "'other'"));
 	runs_done(&r);
 }
@@ -186,9 +186,9 @@ static void sides_with_other_units_or_directions_are_refused_by_name(void **stat
 			&e),
 		  &e);
 	assert_ok(runs_check_pair(&a, &a, &e), &e);
-	assert_err(runs_check_pair(&a, &b, &e), ERR_CONFLICT, &e);
+	assert_err(runs_check_pair(&a, &b, &e), ERR_INVAL, &e);
 	assert_non_null(strstr(e.msg, "'x': unit is 'ms'"));
-	assert_err(runs_check_pair(&a, &c, &e), ERR_CONFLICT, &e);
+	assert_err(runs_check_pair(&a, &c, &e), ERR_INVAL, &e);
 	assert_non_null(strstr(e.msg, "'x': better is 'lower'"));
 	runs_done(&a);
 	runs_done(&b);
