@@ -15,6 +15,7 @@ static const struct {
 	int (*run)(struct cli *cli, int argc, char **argv);
 	const char *usage;
 } verbs[] = {
+	{ "plan", cmd_bisect_start, CMD_BISECT_PLAN_USAGE },
 	{ "start", cmd_bisect_start, CMD_BISECT_START_USAGE },
 	{ "status", cmd_bisect_one, "bisect status [--json] ID" },
 	{ "watch", cmd_bisect_one, "bisect watch [--json] ID" },

@@ -22,7 +22,7 @@
 #define WATCH_SAY_S 30
 
 static int read_start(struct cli *cli, int argc, char **argv, struct bisection_ask *a,
-		      bool *dry_run)
+		      json_t *paths, bool *dry_run)
 {
 	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
 						 { "tree", required_argument, NULL, 't' },
@@ -35,6 +35,8 @@ static int read_start(struct cli *cli, int argc, char **argv, struct bisection_a
 						 { "machine", required_argument, NULL, 'M' },
 						 { "priority", required_argument, NULL, 'p' },
 						 { "deadline", required_argument, NULL, 'D' },
+						 { "path", required_argument, NULL, 'P' },
+						 { "first-parent", no_argument, NULL, 'f' },
 						 { "max-runs", required_argument, NULL, 'r' },
 						 { "min-effect", required_argument, NULL, 'e' },
 						 { 0 } };
@@ -66,6 +68,13 @@ static int read_start(struct cli *cli, int argc, char **argv, struct bisection_a
 			break;
 		case 'd':
 			*dry_run = true;
+			break;
+		case 'P':
+			if (json_array_append_new(paths, json_string(optarg)) < 0)
+				return cli_usage(cli, "--path: not UTF-8");
+			break;
+		case 'f':
+			a->first_parent = true;
 			break;
 		case 'M':
 			a->machine = optarg;
@@ -169,11 +178,14 @@ int cmd_bisect_start(struct cli *cli, int argc, char **argv)
 	struct bisection_ask a = { .asked_by = "cli" };
 	struct bisection_plan plan;
 	struct err e = { 0 };
-	bool dry_run = false;
-	int rc = read_start(cli, argc, argv, &a, &dry_run);
+	_cleanup_(json_decrefp) json_t *paths = json_array();
+	bool dry_run = !strcmp(argv[0], "plan");
+	int rc = read_start(cli, argc, argv, &a, paths, &dry_run);
 
 	if (rc)
 		return rc;
+	if (json_array_size(paths))
+		a.paths = paths;
 	if (cli_db(cli, &c, &db, &e) < 0)
 		return cli_fail(cli, &e);
 	if (bisection_ask(db, c, &a, dry_run, &plan, problems, &e) < 0)

@@ -4,12 +4,14 @@
 
 struct cli;
 
-#define CMD_BISECT_START_USAGE                                                                \
-	"bisect start [--json] --tree T --good G --bad B --job J [--metric M] [--note TEXT] " \
-	"[--machine M] [--priority low|normal|high] [--deadline TIME] [--max-runs N] "        \
-	"[--min-effect F] [--dry-run]"
+#define CMD_BISECT_OPTIONS                                                                     \
+	"[--json] --tree T --good G --bad B --job J [--metric M] [--note TEXT] [--machine M] " \
+	"[--priority low|normal|high] [--deadline TIME] [--max-runs N] [--min-effect F] "      \
+	"[--path P]... [--first-parent]"
+#define CMD_BISECT_START_USAGE "bisect start " CMD_BISECT_OPTIONS " [--dry-run]"
+#define CMD_BISECT_PLAN_USAGE  "bisect plan " CMD_BISECT_OPTIONS
 
-/** cmd_bisect_start() - ask for a bisection. */
+/** cmd_bisect_start() - ask for a bisection; as 'plan' only say what it will take. */
 int cmd_bisect_start(struct cli *cli, int argc, char **argv);
 
 /** cmd_bisect_one() - 'status ID' prints it; 'watch ID' waits until it has ended, then prints it. */

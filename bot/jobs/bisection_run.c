@@ -350,6 +350,20 @@ static void count_own(struct bisection_run *b)
 	}
 }
 
+/* A metric that the job does not give would be asked for without end. */
+static void count_without_metric(struct bisection_run *b)
+{
+	for (size_t i = 0; i < b->n_boots; i++) {
+		size_t k = 0;
+
+		if (!b->boots[i].ok || strcmp(b->boots[i].bisection, b->row.id) != 0)
+			continue;
+		while (k < b->n_values && b->values[k].boot != b->boots[i].id)
+			k++;
+		b->without_metric += k == b->n_values;
+	}
+}
+
 /* Then what is known by now is the answer. */
 static bool past_deadline(const struct bisection_run *b)
 {
@@ -389,6 +403,7 @@ int bisection_run_replay(struct bisection_run *b, struct err *e)
 	r = read_params(b, &params, e);
 	if (r < 0)
 		return r;
+	count_without_metric(b);
 	bisection_machines_shift(b, &params);
 	limit_runs(b, &params);
 	r = bisect_init(&b->state, &b->range.graph, &params, e);

@@ -33,6 +33,7 @@ struct bisection_asked {
  * @own_runs: values that count and were measured for this bisection; @max_runs: how many may be.
  * @checks: commits beside the range that are measured in the end, as bisection_checks() chose them;
  *	 owned.
+ * @without_metric: good boots of its own that gave no value of the metric.
  * @restarts: times that all was forgotten because the machine had moved.
  * @lab_failures: boots of this bisection that the lab spoilt since the last good one.
  * @model: noise and cost reckoned with, for readers; owned.
@@ -58,6 +59,7 @@ struct bisection_run {
 	int own_runs;
 	int max_runs;
 	int restarts;
+	int without_metric;
 	json_t *checks;
 	int lab_failures;
 	int64_t now_s;

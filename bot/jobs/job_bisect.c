@@ -23,8 +23,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LAB_GIVE_UP  6
-#define SUBJECTS_MAX 2000
+#define LAB_GIVE_UP	    6
+#define WITHOUT_METRIC_MOST 3
+#define SUBJECTS_MAX	    2000
 
 static const char *state_of(enum bisect_phase phase)
 {
@@ -157,6 +158,8 @@ static int advance(struct db *db, void *arg, struct err *e)
 	if (b->lab_failures >= LAB_GIVE_UP)
 		r = bisection_answer_failed(b, "failed", "the lab machines fail again and again",
 					    e);
+	else if (b->without_metric >= WITHOUT_METRIC_MOST && b->n_values == 0)
+		r = bisection_answer_failed(b, "failed", "the job gives no value of the metric", e);
 	else if (b->good_broken)
 		r = bisection_answer_failed(b, "failed", "the good end cannot be built or booted",
 					    e);

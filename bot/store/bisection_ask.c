@@ -172,7 +172,20 @@ static int check_job(struct db *db, const struct config *c, const struct bisecti
 	if (r < 0)
 		return r;
 	db_rows_done(&rows);
-	(void)snprintf(plan->metric, sizeof(plan->metric), "%s", a->metric);
+	r = db_run_one(db, SQL_BISECTION_METRIC_OF_JOB, &rows, e, "is", plan->job_id, a->metric);
+	if (r < 0)
+		return r;
+	/* Of a job that never ran nobody knows what it gives. */
+	if (db_bool(&rows, 0, 1) && !db_bool(&rows, 0, 0)) {
+		_cleanup_(freep) char *hint = xasprintf("its headline metric is %s", plan->metric);
+
+		json_set_str(ask_problem(problems, "/metric", "unknown_metric",
+					 "job %s has no metric '%s'", plan->job, a->metric),
+			     "hint", hint);
+	} else {
+		(void)snprintf(plan->metric, sizeof(plan->metric), "%s", a->metric);
+	}
+	db_rows_done(&rows);
 	return 0;
 }
 

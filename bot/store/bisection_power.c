@@ -34,7 +34,7 @@ int bisection_power(struct db *db, const struct bisection_power_ask *a, struct b
 		    struct err *e)
 {
 	struct bisect_params p = bisect_params_default();
-	struct bisect_forecast free_f, bound_f;
+	struct bisect_forecast free_f = { 0 }, bound_f = { 0 };
 	struct bisect_graph g = { 0 };
 	struct bisection_noise noise;
 	struct bisection_cost cost;

@@ -129,6 +129,8 @@ int ends_check(git_repository *repo, const char *good, const char *bad,
 		if (range.n_merge_bases > 0) {
 			hint = xasprintf("merge base is %s", range.merge_bases[0]);
 			json_set_str(p, "hint", hint);
+		} else {
+			json_set_str(p, "hint", "they have no common ancestor");
 		}
 		return ERR_INVAL;
 	}

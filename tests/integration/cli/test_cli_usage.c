@@ -59,14 +59,15 @@ static void check_says(const char *text, const char *want)
 static void every_command_has_help_on_stdout(void **state)
 {
 	static const char *const commands[] = {
-		"config",	 "trailers",	  "compose",
-		"judge",	 "parse",	  "db",
-		"range",	 "bisect",	  "status",
-		"list",		 "show",	  "token",
-		"report",	 "bisect start",  "bisect simulate",
-		"bisect status", "bisect watch",  "bisect replay",
-		"bisect log",	 "bisect extend", "bisect cancel",
-		"bisect retry",	 "power",	  "changes",
+		"config",	 "trailers",	 "compose",
+		"judge",	 "parse",	 "db",
+		"range",	 "bisect",	 "status",
+		"list",		 "show",	 "token",
+		"report",	 "bisect start", "bisect simulate",
+		"bisect status", "bisect watch", "bisect replay",
+		"bisect plan",	 "bisect log",	 "bisect extend",
+		"bisect cancel", "bisect retry", "power",
+		"changes",
 	};
 
 	(void)state;
