@@ -121,8 +121,9 @@ static int answer_set(struct bisection_run *b, const struct bisect_step *step, s
 	double sum = 0;
 
 	strbuf_addf(&text, "%s; the first bad commit is one of these %zu with 95 %%:",
-		    step->exhausted ? "the budget is spent"
-				    : "what is left cannot be built, booted or told apart",
+		    b->late	      ? "the deadline has passed"
+		    : step->exhausted ? "the budget is spent"
+				      : "what is left cannot be built, booted or told apart",
 		    step->n_set);
 	for (size_t i = 0; i < step->n_set; i++) {
 		const char *hash = bisection_run_hash(b, step->set[i]);

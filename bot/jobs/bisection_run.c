@@ -21,6 +21,7 @@
 
 int bisection_run_load(struct bisection_run *b, const char *id, struct err *e)
 {
+	int64_t deadline;
 	int r;
 
 	r = bisection_get(b->c->db, id, &b->row, e);
@@ -30,6 +31,8 @@ int bisection_run_load(struct bisection_run *b, const char *id, struct err *e)
 		return r;
 	(void)snprintf(b->good, sizeof(b->good), "%s", b->row.good);
 	b->now_s = (int64_t)(clock_realtime() / USEC_PER_SEC);
+	deadline = json_i64(b->row.request, "deadline_s", 0);
+	b->late = deadline && b->now_s >= deadline;
 	bisection_run_rewind(b);
 	return 0;
 }
@@ -364,14 +367,6 @@ static void count_without_metric(struct bisection_run *b)
 	}
 }
 
-/* Then what is known by now is the answer. */
-static bool past_deadline(const struct bisection_run *b)
-{
-	int64_t at = json_i64(b->row.request, "deadline_s", 0);
-
-	return at && b->now_s > at;
-}
-
 /* The budget is of what is measured for this bisection; the library counts all that it is told. */
 static void limit_runs(struct bisection_run *b, struct bisect_params *p)
 {
@@ -387,8 +382,9 @@ static void limit_runs(struct bisection_run *b, struct bisect_params *p)
 	}
 	b->max_runs = p->max_runs;
 	p->max_runs += others;
-	if (past_deadline(b))
-		p->max_runs = (int)b->n_values > 1 ? 1 : p->max_runs;
+	/* Then what is known by now is the answer. */
+	if (b->late)
+		p->max_runs = 1;
 }
 
 int bisection_run_replay(struct bisection_run *b, struct err *e)

@@ -33,6 +33,7 @@ struct bisection_asked {
  * @own_runs: values that count and were measured for this bisection; @max_runs: how many may be.
  * @checks: commits beside the range that are measured in the end, as bisection_checks() chose them;
  *	 owned.
+ * @late: its deadline has passed.
  * @without_metric: good boots of its own that gave no value of the metric.
  * @restarts: times that all was forgotten because the machine had moved.
  * @lab_failures: boots of this bisection that the lab spoilt since the last good one.
@@ -60,6 +61,7 @@ struct bisection_run {
 	int max_runs;
 	int restarts;
 	int without_metric;
+	bool late;
 	json_t *checks;
 	int lab_failures;
 	int64_t now_s;

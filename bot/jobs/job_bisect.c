@@ -117,6 +117,16 @@ static int decide(struct bisection_run *b, struct err *e)
 	int busy;
 	int r = look_around(b, pending, &busy, e);
 
+	if (r == 0 && b->late) {
+		/* What is under way comes too late. */
+		memset(pending, 0, (n + 2) * sizeof(*pending));
+		busy = 0;
+		r = boot_cancel_bisection(b->c->db, b->row.id, e);
+		if (r == 0 && !b->state.n_runs)
+			return bisection_answer_failed(
+				b, "failed", "its deadline passed before anything was measured", e);
+	}
+
 	for (bool more = true; r == 0 && more && busy < b->slots; busy++) {
 		bisect_step_done(&step);
 		for (size_t i = 0; r == 0 && i <= n; i++)
@@ -148,6 +158,32 @@ static int decide(struct bisection_run *b, struct err *e)
 	return r;
 }
 
+/* At its deadline it is woken, whatever happens meanwhile. */
+static int wake_at_deadline(struct bisection_run *b, struct err *e)
+{
+	int64_t at = json_i64(b->row.request, "deadline_s", 0);
+	_cleanup_(json_decrefp) json_t *payload = NULL;
+	_cleanup_(freep) char *text = NULL, *dedupe = NULL;
+
+	if (!at || b->late || strcmp(b->row.state, "queued") != 0)
+		return 0;
+	payload = json_object();
+	json_set_str(payload, "bisection", b->row.id);
+	json_set_bool(payload, "wake", true);
+	text = json_text(payload);
+	dedupe = xasprintf("bisect-deadline:%s", b->row.id);
+	return work_enqueue(b->c->db, "bisect", 0, (double)(at - b->now_s), dedupe, text, e);
+}
+
+static int wake(struct db *db, void *arg, struct err *e)
+{
+	struct job_ctx *c = arg;
+	int r = work_enqueue_name(db, "bisect", "bisection", json_str(c->payload, "bisection", ""),
+				  e);
+
+	return r < 0 ? r : job_finish(c, e);
+}
+
 static int advance(struct db *db, void *arg, struct err *e)
 {
 	struct bisection_run *b = arg;
@@ -165,6 +201,8 @@ static int advance(struct db *db, void *arg, struct err *e)
 					    e);
 	else
 		r = decide(b, e);
+	if (r >= 0)
+		r = wake_at_deadline(b, e);
 	FAILPOINT("bisect.before_commit");
 	return r < 0 ? r : job_finish(b->c, e);
 }
@@ -260,6 +298,8 @@ int job_bisect(struct job_ctx *c, struct err *e)
 	_cleanup_(bisection_run_done) struct bisection_run b = { .c = c };
 	int r;
 
+	if (json_is_true(json_object_get(c->payload, "wake")))
+		return db_tx(c->db, wake, c, e);
 	r = bisection_run_load(&b, json_str(c->payload, "bisection", ""), e);
 	if (r == 0 && !b.row.open)
 		return db_tx(c->db, tidy_up, &b, e);
