@@ -38,7 +38,11 @@ static bool parts_are_enough(const struct parts *p)
 	return p->n >= PART_MIN && p->m >= PART_MIN;
 }
 
-/* @after: cut after so many units; 0: take them alternately. */
+/*
+ * @after: cut after so many units; 0: take them alternately. One unit far from all the others is an
+ * outlier, whichever part it fell into: the units of alternate parts are clipped before. In two
+ * parts of two or three it would look like a box that is not steady.
+ */
 static struct parts cut(const struct control *c, const struct units_side *s, size_t after)
 {
 	size_t n = s->one_boot ? 0 : s->n, first = after ? after : (n + 1) / 2;
@@ -46,9 +50,14 @@ static struct parts cut(const struct control *c, const struct units_side *s, siz
 
 	p.m = n - p.n;
 	p.mean = stats_mean(s->y, n);
-	for (size_t i = 0; i < n; i++)
-		p.y[after ? i : i % 2 ? p.n + i / 2 : i / 2] = s->y[i];
-	if (c->profile && n) {
+	for (size_t i = 0; i < n; i++) {
+		double v = s->y[i];
+
+		if (c->profile && !after)
+			v = fmin(fmax(v, s->median + c->profile->lo), s->median + c->profile->hi);
+		p.y[after ? i : i % 2 ? p.n + i / 2 : i / 2] = v;
+	}
+	if (c->profile && after && n) {
 		(void)stats_clip(p.y, p.n, c->profile->lo, c->profile->hi);
 		(void)stats_clip(p.y + p.n, p.m, c->profile->lo, c->profile->hi);
 	}

@@ -208,6 +208,34 @@ static void history_makes_a_check_of_four_units(void **state)
 	assert_int_equal(control_check_all(a, 4, b, 4, &p, &o, 0, c), 2);
 }
 
+static void one_outlier_in_a_small_part_is_no_moving_box(void **state)
+{
+	struct detect_profile p = { .have = true,
+				    .ln_scale = true,
+				    .lo = -.03,
+				    .hi = .03,
+				    .d0 = 60,
+				    .s0sq = 1e-4,
+				    .lambda = 1,
+				    .history = 30 };
+	struct detect_options o = detect_options_default();
+	struct control_check c[CONTROL_CHECKS_MAX];
+
+	(void)state;
+	for (int n = 4; n <= 8; n++) {
+		for (int at = 0; at < n; at++) {
+			struct detect_sample a[8], b[8];
+
+			fill(a, n, 1000, 1005, n / 2);
+			fill(b, n, 1000, 1005, n / 2);
+			b[at].value = 1170;
+			assert_int_equal(
+				control_check_all(a, (size_t)n, b, (size_t)n, &p, &o, 0, c), 2);
+			assert_true(c[0].ok && c[1].ok);
+		}
+	}
+}
+
 static void few_or_odd_units_make_no_check(void **state)
 {
 	struct detect_options o = detect_options_default();
@@ -243,6 +271,7 @@ int main(void)
 		cmocka_unit_test(a_box_that_moved_is_named_with_its_size),
 		cmocka_unit_test(order_of_time_decides_not_order_of_the_file),
 		cmocka_unit_test(history_makes_a_check_of_four_units),
+		cmocka_unit_test(one_outlier_in_a_small_part_is_no_moving_box),
 		cmocka_unit_test(few_or_odd_units_make_no_check),
 	};
 
