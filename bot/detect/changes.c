@@ -219,11 +219,13 @@ static double inflation(struct changes_work *w)
 		}
 	}
 	v = sq / (double)w->n;
+	w->excess = 1;
 	if (!(v > 0))
 		return 1;
 	rho = lag / (double)(w->n - 1) / v;
 	rho = rho < 0 ? 0 : rho > .8 ? .8 : rho;
-	return fmax(1, v) * (1 + rho) / (1 - rho);
+	w->excess = fmax(1, v);
+	return w->excess * (1 + rho) / (1 - rho);
 }
 
 static void work_search(struct changes_work *w)

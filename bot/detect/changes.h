@@ -99,7 +99,7 @@ const char *change_reason_text(enum change_reason reason);
  *	first and last point.
  * @before, @after: medians of the levels, in the unit of the series (an outlier run: of the level
  *	around it, and of the run).
- * @rel: after / before - 1; on the raw scale (after - before) / the larger of the two sizes.
+ * @rel: (after - before) / |before|; NaN when that is 0.
  * @abs: after - before.
  * @p: two-sided, of a t test between the levels with autocorrelation allowed for; in [0, 1].
  * @worse: 1 worse, -1 better, 0 the metric has no better direction.

@@ -35,7 +35,7 @@ struct rivals {
 	double b;
 	double var_a;
 	double var_b;
-	double logs;
+	double var_max;
 	double k2;
 };
 
@@ -48,15 +48,17 @@ static struct rivals rivals_of(const struct changes_work *w, const struct change
 			    .var_b = fmax(b->var, VAR_MIN),
 			    .k2 = w->preset.k * w->preset.k };
 
-	r.logs = log(r.var_a / r.var_b);
+	r.var_max = fmax(r.var_a, r.var_b);
 	return r;
 }
 
+/* What is far out of both is of neither: a limit that both share, at the wider one's noise. */
 static double cost_of_a(const struct rivals *r, double z)
 {
-	double a = (z - r->a) * (z - r->a) / r->var_a, b = (z - r->b) * (z - r->b) / r->var_b;
+	double a = (z - r->a) * (z - r->a) / r->var_a + log(r->var_a / r->var_max);
+	double b = (z - r->b) * (z - r->b) / r->var_b + log(r->var_b / r->var_max);
 
-	return (a < r->k2 ? a : r->k2) - (b < r->k2 ? b : r->k2) + r->logs;
+	return fmin(a, r->k2) - fmin(b, r->k2);
 }
 
 /* Best place for the change between @a and @b and the places nearly as good. */
@@ -122,17 +124,25 @@ static double median_of(const struct changes_work *w, const struct series_point 
 static void set_values(const struct changes_work *w, struct change_point *c, double before,
 		       double after, enum detect_better better)
 {
-	double size = fmax(fabs(before), fabs(after));
-
 	c->before = before;
 	c->after = after;
 	c->abs = after - before;
 	if (w->ln_scale)
 		c->rel = after / before - 1;
+	else if (before != 0)
+		c->rel = after / fabs(before) - (before < 0 ? -1 : 1);
 	else
-		c->rel = size > 0 ? c->after / size - c->before / size : 0;
+		c->rel = after == 0 ? 0 : (double)NAN;
 	c->worse = worse(before, after, better);
 	c->seen_at = c->gone_at = CHANGE_NEVER;
+}
+
+/* What the least effect is of on the raw scale. */
+static double share_of_larger(const struct change_point *c)
+{
+	double size = fmax(fabs(c->before), fabs(c->after));
+
+	return size > 0 ? fabs(c->after / size - c->before / size) : 0;
 }
 
 static void add_outlier_run(const struct changes_work *w, const struct changes_level *l,
@@ -152,7 +162,7 @@ static void add_outlier_run(const struct changes_work *w, const struct changes_l
 	set_values(w, c, median_of(w, points, l->start, l->end), median_of(w, points, from, to),
 		   better);
 	c->p = stats_t_two_sided((mid - l->median) / (sd * sqrt(1 + 1 / n)), n - 1);
-	if (fabs(c->rel) >= (w->ln_scale ? expm1(w->mag) : w->mag))
+	if (w->ln_scale ? fabs(c->rel) >= expm1(w->mag) : share_of_larger(c) >= w->mag)
 		ret->n++;
 }
 

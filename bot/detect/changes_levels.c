@@ -10,6 +10,7 @@
 
 /* With more of them, to look for the very weakest one each time would take too long. */
 #define MANY_LEVELS 1000
+#define MAD_TO_SD   1.4826
 
 /* Hoare's quickselect with a median of three: linear on what series look like, sorted ones too. */
 double changes_select(double *x, size_t n, size_t k)
@@ -74,14 +75,25 @@ void changes_level_fill(const struct changes_work *w, struct changes_level *l)
 	}
 	l->mean = l->median + sum / (double)n;
 	l->var = n > 1 ? fmax(0, (sq - sum * sum / (double)n) / (double)(n - 1)) : 0;
+	/* So much noisier than the series as a whole that most is clipped. */
+	l->excess = 1;
+	if (l->var >= k * k / 2) {
+		double sd;
+
+		for (size_t i = 0; i < n; i++)
+			w->scratch[i] = fabs((double)w->z[l->start + i] - l->median);
+		sd = MAD_TO_SD * changes_median(w->scratch, n);
+		l->var = fmax(l->var, sd * sd);
+		l->excess = w->excess;
+	}
 }
 
 /* p of the change between levels @i and @i + 1: Welch's t with effective sizes. */
 static double level_p(const struct changes_work *w, size_t i)
 {
 	const struct changes_level *a = &w->levels[i], *b = a + 1;
-	double na = fmax((double)(a->end - a->start) / w->f, 1.5);
-	double nb = fmax((double)(b->end - b->start) / w->f, 1.5);
+	double na = fmax((double)(a->end - a->start) / w->f * a->excess, 1.5);
+	double nb = fmax((double)(b->end - b->start) / w->f * b->excess, 1.5);
 	double se = sqrt(fmax(a->var, .25) / na + fmax(b->var, .25) / nb);
 
 	return stats_t_two_sided((b->mean - a->mean) / se, na + nb - 2);

@@ -51,8 +51,9 @@ struct changes_level {
 	size_t start;
 	size_t end;
 	double median;
-	double mean; /* of values clipped to median +- k */
-	double var;
+	double mean;   /* of values clipped to median +- k */
+	double var;    /* the same, or by the MAD where most are clipped */
+	double excess; /* part of the inflation that is in @var already, >= 1 */
 };
 
 /**
@@ -62,7 +63,7 @@ struct changes_level {
  *	@unit). @z: (y - @center) / @sigma; @w: weights or NULL.
  * @scratch: room for @n doubles. @cuts: room for @n.
  * @levels: @nlevels levels; change i lies between levels i and i + 1 and has p-value @p[i].
- * @f: inflation by autocorrelation.
+ * @f: inflation by autocorrelation and excess noise; @excess: the latter alone, >= 1.
  */
 struct changes_work {
 	struct changes_preset preset;
@@ -79,6 +80,7 @@ struct changes_work {
 	double center;
 	double sigma;
 	double f;
+	double excess;
 	struct changes_level *levels;
 	double *p;
 	size_t nlevels;

@@ -119,6 +119,12 @@ static size_t place_of(const struct history *h, const char *commit)
 	return i;
 }
 
+/* From 0 there is no ratio to anything; a page and the confirmation want a number. */
+static double ratio_of(const struct change_point *p)
+{
+	return isfinite(p->rel) ? p->rel : copysign(1, p->abs);
+}
+
 /* The row of a step that was seen before, perhaps a commit to the side. */
 static struct change_row *row_of(struct history *h, const struct change_point *p)
 {
@@ -126,7 +132,7 @@ static struct change_row *row_of(struct history *h, const struct change_point *p
 		size_t at = place_of(h, h->rows[i].first);
 
 		if (at == h->hash.len || at + SAME_STEP < p->lo || at > p->hi + SAME_STEP ||
-		    (h->rows[i].rel > 0) != (p->rel > 0))
+		    (h->rows[i].rel > 0) != (p->abs > 0))
 			continue;
 		h->row_found.items[i] = true;
 		return &h->rows[i];
@@ -180,7 +186,7 @@ static int act(struct history *h, const struct change_point *p, struct change_ro
 static int store(struct history *h, const struct change_point *p, struct err *e)
 {
 	struct change_row *known = row_of(h, p);
-	struct change_row row = { .rel = p->rel, .p = p->p };
+	struct change_row row = { .rel = ratio_of(p), .p = p->p };
 	int r;
 
 	if (known)
@@ -191,7 +197,7 @@ static int store(struct history *h, const struct change_point *p, struct err *e)
 		(void)snprintf(row.first, sizeof(row.first), "%s", h->hash.items[p->hi]);
 		(void)snprintf(row.last, sizeof(row.last), "%s", h->hash.items[p->lo - 1]);
 	}
-	row.rel = p->rel;
+	row.rel = ratio_of(p);
 	row.p = p->p;
 	r = change_set(h->c->db, h->id, &row, e);
 	return r < 0 ? r : act(h, p, &row, e);

@@ -224,7 +224,26 @@ static void a_step_without_noise_is_found(void **state)
 		assert_int_equal(c.items[0].hi, 37);
 		assert_near(c.items[0].before, pairs[v][0], 1e-9);
 		assert_near(c.items[0].after, pairs[v][1], 1e-9);
-		assert_false(isnan(c.items[0].rel));
+		/* From 0 there is no ratio. */
+		assert_int_equal(isnan(c.items[0].rel), pairs[v][0] == 0);
+		changes_done(&c);
+	}
+}
+
+/* Most differences are 0, so the noise of all is too little for the noisy half: its start is sure. */
+static void what_was_zero_and_becomes_noisy_changed_where_it_did(void **state)
+{
+	struct changes c;
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		for (size_t i = 0; i < 60; i++)
+			set(i, i < 30 ? 0 : fabs(5 + gsl_ran_gaussian(rng, 1)));
+		c = find(60, NULL, CHANGES_BALANCED);
+		assert_int_equal(only(&c)->kind, CHANGE_STEP);
+		assert_true(c.items[0].lo <= 30 && c.items[0].hi >= 30);
+		assert_true(c.items[0].index >= 29 && c.items[0].index <= 31);
+		assert_true(isnan(c.items[0].rel) && c.items[0].worse == -1);
 		changes_done(&c);
 	}
 }
@@ -302,7 +321,7 @@ static void mixed_signs_are_judged_on_the_raw_scale(void **state)
 	assert_false(c.ln_scale);
 	assert_true(only(&c)->index == 50);
 	assert_true(fabs(c.items[0].abs - 5) < .5);
-	assert_true(c.items[0].rel > 1.5 && c.items[0].rel < 2);
+	assert_near(c.items[0].rel, 2.5, .1);
 	assert_int_equal(c.items[0].worse, -1);
 	changes_done(&c);
 }
@@ -746,6 +765,7 @@ int main(void)
 		TEST(gaps_are_no_zeros_and_keep_their_index),
 		TEST(a_constant_has_no_change),
 		TEST(a_step_without_noise_is_found),
+		TEST(what_was_zero_and_becomes_noisy_changed_where_it_did),
 		TEST(below_the_least_effect_nothing_is_said),
 		TEST(thousands_of_small_steps_are_no_change),
 		TEST(a_step_into_quiet_is_placed_where_it_gets_quiet),
