@@ -14,10 +14,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Calibration of the noise profile draws from a generator: always the same, so is the answer. */
-enum {
-	JUDGE_SEED = 20240229
-};
 #define JUDGE_FILE_MAX ((size_t)1 << 30)
 
 /* What the command line asks for. */
@@ -448,7 +444,7 @@ int cmd_judge(struct cli *cli, int argc, char **argv)
 	_cleanup_(input_done) struct input in = { 0 };
 	_cleanup_(judged_done) struct judged j = { 0 };
 	struct request q = { .options = detect_options_default() };
-	struct judged_plan plan = { .options = &q.options, .seed = JUDGE_SEED };
+	struct judged_plan plan = { .options = &q.options };
 	struct err e = { 0 };
 	int first = parse_options(cli, argc, argv, &q);
 

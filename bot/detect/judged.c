@@ -6,12 +6,16 @@
 #include "bot/detect/units.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Metrics of one fact agree in every digit that a benchmark prints; noise does not. */
 static const double same_fact = 2e-5;
 enum {
-	NEIGHBOURS_MAX = 200
+	NEIGHBOURS_MAX = 200,
+	UNITS_SEEN = 64,
+	/* Calibration of the noise profile draws from a generator: always the same, so is the answer. */
+	SEED = 20240229
 };
 
 void judged_done(struct judged *j)
@@ -27,8 +31,35 @@ bool judged_is_change(enum detect_verdict v)
 	       v == DETECT_CANDIDATE;
 }
 
-/* Units of an earlier kernel: boot means; nothing when all its runs are of one boot. */
-static void add_commit(const struct runs_metric *m, struct detect_commit *c)
+/* Runs that a unit of these samples is the mean of; 0 where they have no boots to say so. */
+static size_t runs_a_unit(const struct detect_sample *s, size_t n)
+{
+	size_t seen = n < UNITS_SEEN ? n : UNITS_SEEN, boots = 0;
+
+	for (size_t i = 0; i < seen; i++) {
+		size_t k = 0;
+
+		while (k < i && (s[i].boot < 0 || s[k].boot != s[i].boot))
+			k++;
+		boots += k == i;
+	}
+	return boots > 1 ? seen / boots : 0;
+}
+
+/* The coarser noise of the two sides: that of the units with fewer runs. */
+static size_t runs_both(const struct detect_metric *m)
+{
+	size_t a = runs_a_unit(m->base, m->nbase), b = runs_a_unit(m->head, m->nhead);
+
+	return a && b ? (a < b ? a : b) : a + b;
+}
+
+/*
+ * Units of an earlier kernel: boot means; nothing when all its runs are of one boot. A mean of more
+ * runs than the units to compare have would show less noise than theirs: @per_unit are taken, if
+ * not 0.
+ */
+static void add_commit(const struct runs_metric *m, size_t per_unit, struct detect_commit *c)
 {
 	double *units = xcalloc(m->samples.len ? m->samples.len : 1, sizeof(*units));
 	size_t n = 0, boots = 0, own = 0;
@@ -39,7 +70,7 @@ static void add_commit(const struct runs_metric *m, struct detect_commit *c)
 		size_t k = 0, first = i;
 
 		for (size_t j = 0; s->boot >= 0 && j < m->samples.len; j++) {
-			if (m->samples.items[j].boot != s->boot)
+			if (m->samples.items[j].boot != s->boot || (per_unit && k == per_unit))
 				continue;
 			first = j < first ? j : first;
 			sum += m->samples.items[j].value;
@@ -59,7 +90,7 @@ static void add_commit(const struct runs_metric *m, struct detect_commit *c)
 }
 
 /* Calibration costs the most: looks that @runs cannot reach are left out. */
-int judged_profile(const struct judged_plan *plan, const char *name, size_t runs,
+int judged_profile(const struct judged_plan *plan, const char *name, size_t runs, size_t per_unit,
 		   struct detect_profile *ret, struct err *e)
 {
 	struct detect_commit *c = xcalloc(plan->nhistory + 1, sizeof(*c));
@@ -72,14 +103,14 @@ int judged_profile(const struct judged_plan *plan, const char *name, size_t runs
 
 		if (!m)
 			continue;
-		add_commit(m, &c[n]);
+		add_commit(m, per_unit, &c[n]);
 		c[n].borrowed = i < plan->nborrowed;
 		n++;
 	}
 	detect_rules_init(&ru, plan->options);
 	while (nsizes < ru.nlooks && (size_t)ru.looks[nsizes] <= runs)
 		nsizes++;
-	err = detect_profile_fit(c, n, ru.looks, nsizes, plan->seed, ret, e);
+	err = detect_profile_fit(c, n, ru.looks, nsizes, SEED, ret, e);
 	for (size_t i = 0; i < n; i++)
 		free((void *)(uintptr_t)c[i].units);
 	free(c);
@@ -193,7 +224,8 @@ static int compare_all(const struct runs *base, const struct runs *head,
 		if (!p)
 			continue;
 		err = judged_profile(plan, x->name,
-				     m[i].nbase < m[i].nhead ? m[i].nbase : m[i].nhead, &p[i], e);
+				     m[i].nbase < m[i].nhead ? m[i].nbase : m[i].nhead,
+				     runs_both(&m[i]), &p[i], e);
 		if (err < 0)
 			return err;
 		m[i].profile = &p[i];

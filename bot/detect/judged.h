@@ -6,8 +6,6 @@
 #include "bot/detect/findings.h"
 #include "bot/detect/runs.h"
 
-#include <stdint.h>
-
 /**
  * struct judged_metric - a metric and its verdict.
  * @name, @unit: borrowed from the runs.
@@ -58,7 +56,6 @@ struct judged_plan {
 	const struct runs *history; /* earlier kernels, oldest first; NULL without */
 	size_t nhistory;
 	size_t nborrowed; /* the first so many of @history are not commits of the branch */
-	uint64_t seed;
 	bool (*want)(const char *name, const void *arg);
 	const void *want_arg;
 };
@@ -66,9 +63,10 @@ struct judged_plan {
 /**
  * judged_profile() - noise profile of metric @name from the plan's history.
  * @runs: a side, at most; the profile is calibrated for the looks that they reach.
+ * @per_unit: runs of each boot that count, as many as the boots to compare have; 0 all.
  * Return: as detect_profile_fit(); @ret->have is false when the history is too short.
  */
-int judged_profile(const struct judged_plan *plan, const char *name, size_t runs,
+int judged_profile(const struct judged_plan *plan, const char *name, size_t runs, size_t per_unit,
 		   struct detect_profile *ret, struct err *e);
 
 /**

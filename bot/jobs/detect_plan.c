@@ -56,7 +56,7 @@ int detect_past_load(struct job_ctx *c, const struct comparison *cmp, const char
 	return r < 0 || ret->nhistory >= DETECT_HISTORY_MIN ? r : borrow(c, &key, group, ret, e);
 }
 
-int detect_plan_make(const struct detect_past *past, const char *metric,
+int detect_plan_make(const struct detect_past *past, const char *metric, size_t per_boot,
 		     const struct detect_options *o, json_t **ret, int *ret_first, struct err *e)
 {
 	const struct judged_plan plan = { .options = o,
@@ -71,7 +71,7 @@ int detect_plan_make(const struct detect_past *past, const char *metric,
 	int r;
 
 	detect_rules_init(&rules, o);
-	r = judged_profile(&plan, metric, 0, &profile, e);
+	r = judged_profile(&plan, metric, 0, per_boot, &profile, e);
 	if (r < 0) {
 		json_decref(looks);
 		return r;

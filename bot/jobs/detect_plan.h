@@ -36,7 +36,7 @@ int detect_past_load(struct job_ctx *c, const struct comparison *cmp, const char
  * detect_plan_make() - the plan of a comparison, as a JSON object for people:
  * `commits` (earlier ones, `borrowed` of them not of the branch), `boot_sd` (of one boot's mean, a ratio; absent without history),
  * `looks` [{`boots` a side, `detectable` (ratio, 4 times in 5; absent without history)}].
- * @metric: the headline metric. @ret_first: boots a side of the first look.
+ * @metric: the headline metric. @per_boot: runs that a boot will have. @ret_first: boots a side of the first look.
  */
-int detect_plan_make(const struct detect_past *past, const char *metric,
+int detect_plan_make(const struct detect_past *past, const char *metric, size_t per_boot,
 		     const struct detect_options *o, json_t **ret, int *ret_first, struct err *e);

@@ -324,7 +324,8 @@ static int first_look(struct detection *d, int *ret, struct err *e)
 
 	r = detect_past_load(d->c, &d->cmp, d->job.group, d->job.metric, &past, e);
 	if (r == 0)
-		r = detect_plan_make(&past, d->job.metric, &o, &plan, ret, e);
+		r = detect_plan_make(&past, d->job.metric, (size_t)d->job.runs_per_boot, &o, &plan,
+				     ret, e);
 	if (r == 0)
 		r = comparison_plan(d->c->db, d->cmp.id, plan, e);
 	return r < 0 ? r : comparison_look(d->c->db, d->cmp.id, *ret, NULL, NULL, NULL, e);

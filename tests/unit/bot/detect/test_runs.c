@@ -339,11 +339,72 @@ static void metrics_of_one_side_only_are_listed_without_a_verdict(void **state)
 	runs_done(&b);
 }
 
+/* Kernel with @boots boots of @runs runs each: the boots differ a little, their runs more. */
+static void make_boots(struct runs *r, int kernel, int boots, int runs)
+{
+	unsigned state = (unsigned)kernel * 2654435761U + 12345;
+
+	for (int i = 0; i < boots * runs; i++) {
+		char boot[16];
+		size_t run;
+
+		(void)snprintf(boot, sizeof(boot), "%d", i / runs);
+		state = state * 1664525U + 1013904223U;
+		run = runs_add(r, boot, NAN);
+		runs_add_value(r, runs_metric_get(r, "x"), run,
+			       1000 + (double)(state >> 16) / 65536 * 60);
+	}
+}
+
+static double noise_by(const struct judged_plan *plan, size_t per_unit)
+{
+	struct detect_profile p;
+	struct err e = { 0 };
+
+	assert_ok(judged_profile(plan, "x", 5, per_unit, &p, &e), &e);
+	assert_true(p.have);
+	return sqrt(p.s0sq);
+}
+
+static void history_of_longer_boots_does_not_hide_noise(void **state)
+{
+	struct runs past[40] = { 0 }, a = { 0 }, b = { 0 };
+	struct detect_options o = detect_options_default();
+	struct judged_plan plan = { .options = &o, .history = past, .nhistory = 40 };
+	struct judged j = { 0 };
+	struct err e = { 0 };
+	double single, of_four;
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		make_boots(&past[i], i, 4, 4);
+	single = noise_by(&plan, 1);
+	of_four = noise_by(&plan, 0);
+	assert_true(single > .014 && single < .022);
+	assert_true(of_four > .006 && of_four < .011);
+	assert_near(noise_by(&plan, 4), of_four, 0);
+	/* The sides say by their boots which it is. */
+	make_boots(&a, 100, 5, 1);
+	make_boots(&b, 101, 5, 4);
+	assert_ok(judged_compare(&a, &b, &plan, &j, &e), &e);
+	assert_true(j.metrics.items[0].result.mde > .03);
+	judged_done(&j);
+	runs_done(&a);
+	make_boots(&a, 100, 5, 4);
+	assert_ok(judged_compare(&a, &b, &plan, &j, &e), &e);
+	assert_true(j.metrics.items[0].result.mde < .03);
+	judged_done(&j);
+	for (int i = 0; i < 40; i++)
+		runs_done(&past[i]);
+	runs_done(&a);
+	runs_done(&b);
+}
+
 static void history_lets_three_runs_screen(void **state)
 {
 	struct runs past[12] = { 0 }, a = { 0 }, b = { 0 };
 	struct detect_options o = detect_options_default();
-	struct judged_plan plan = { .options = &o, .history = past, .nhistory = 12, .seed = 1 };
+	struct judged_plan plan = { .options = &o, .history = past, .nhistory = 12 };
 	struct judged j = { 0 };
 	struct err e = { 0 };
 
@@ -388,6 +449,7 @@ int main(void)
 		cmocka_unit_test(a_known_report_is_one_regression_and_noise_gets_no_verdict),
 		cmocka_unit_test(json_has_the_agreed_keys_and_reads_back),
 		cmocka_unit_test(metrics_of_one_side_only_are_listed_without_a_verdict),
+		cmocka_unit_test(history_of_longer_boots_does_not_hide_noise),
 		cmocka_unit_test(history_lets_three_runs_screen),
 	};
 
