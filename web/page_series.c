@@ -192,6 +192,10 @@ static void change_rows(struct html *h, const json_t *list)
 		td_state(h, json_str(c, "state", ""));
 		html_div(h, "td", "wide");
 		html_text(h, why(c));
+		if (json_is_number(json_object_get(c, "measured"))) {
+			html_text(h, ": ");
+			part_percent(h, json_f64(c, "measured", NAN));
+		}
 		if (json_str(c, "why", NULL)) {
 			html_text(h, ": ");
 			html_short(h, json_str(c, "why", ""), 200);

@@ -106,6 +106,12 @@ static bool frame_init(struct frame *f, const json_t *j)
 	return true;
 }
 
+/* As measured again, or else as the levels have it. */
+static double size_of(const json_t *c)
+{
+	return json_f64(c, "measured", json_f64(c, "rel", NAN));
+}
+
 static void describe(struct html *h, const struct frame *f, const json_t *j)
 {
 	const json_t *l, *c;
@@ -126,7 +132,7 @@ static void describe(struct html *h, const struct frame *f, const json_t *j)
 			   json_str(l, "last", ""), value_text(json_f64(l, "center", NAN), buf));
 	json_array_foreach (f->changes, i, c)
 		html_textf(h, "Change point at %.12s: %+.1f%%, %s. ", json_str(c, "first", ""),
-			   100 * json_f64(c, "rel", NAN), json_str(c, "state", ""));
+			   100 * size_of(c), json_str(c, "state", ""));
 	html_close(h);
 }
 
@@ -293,7 +299,7 @@ static void draw_change(struct html *h, const struct frame *f, const json_t *c,
 	draw_between(h, f, c, x);
 	svg_line(h, x, y - 10, x, HEIGHT - BOTTOM, class);
 	(void)snprintf(text, sizeof(text), row < LABEL_ROWS ? "%s %s %+.1f%%" : "%s",
-		       state_sign(state), state, 100 * json_f64(c, "rel", NAN));
+		       state_sign(state), state, 100 * size_of(c));
 	svg_text(h, left ? x - 4 : x + 4, y, left ? "end" : "start", class, text);
 	if (row < LABEL_ROWS)
 		taken[row] = left ? x - LABEL_W : x;

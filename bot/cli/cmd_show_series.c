@@ -18,6 +18,8 @@ static void show_change(const struct cli *cli, const json_t *c)
 	cli_out(" %+.1f%%  p %.2g", 100 * json_f64(c, "rel", NAN), json_f64(c, "p", NAN));
 	if (json_i64(c, "comparison", 0))
 		cli_out("  comparison %lld", (long long)json_i64(c, "comparison", 0));
+	if (json_is_number(json_object_get(c, "measured")))
+		cli_out(", measured again %+.1f%%", 100 * json_f64(c, "measured", NAN));
 	if (json_str(c, "regression", NULL))
 		cli_out("  %s", json_str(c, "regression", ""));
 	if (json_str(c, "why", NULL))

@@ -71,6 +71,8 @@ SELECT json_strip_nulls(json_build_object(
 		FROM level l JOIN center c USING (seg) GROUP BY c.seg, c.center) x), '[]'::json),
 	'changes', COALESCE((SELECT json_agg(json_build_object('first', x.first, 'last', x.last, 'rel', x.rel, 'p', x.p,
 		'state', x.state, 'why', x.detail, 'title', left(k.subject, 200), 'comparison', x.comparison,
+		-- What was measured again says more than the two levels, of which one may be part of a slope.
+		'measured', (SELECT m.rel FROM comparison m WHERE m.id = x.comparison AND x.state IN ('confirmed', 'refuted', 'unconfirmed')),
 		'regression', (SELECT min(r.id) FROM regression r WHERE r.comparison = x.comparison),
 		'seen', x.seen, 'updated', x.updated) ORDER BY x.place DESC NULLS LAST, x.id DESC)
 		FROM change x LEFT JOIN commit k ON k.hash = x.first), '[]'::json),

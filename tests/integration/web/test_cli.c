@@ -111,6 +111,7 @@ static void show_finds_each_kind_of_thing(void **state)
 	CLI(s, "show s41c9d0e");
 	assert_int_equal(s.status, 0);
 	assert_non_null(strstr(s.out, "change    222222222222 confirmed"));
+	assert_non_null(strstr(s.out, " -2.7%  p 1e-09  comparison 1, measured again -3.8%"));
 	assert_non_null(strstr(s.out, "r7f3k2qa"));
 	CLI(nos, "show s7777777");
 	assert_int_equal(nos.status, 3);

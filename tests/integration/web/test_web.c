@@ -181,6 +181,8 @@ static void a_series_shows_its_change_points(void **state)
 		"3 commits are measured.",
 		"Change point at 222222222222: -3.8%, confirmed.",
 		"\xe2\x96\xbc confirmed -3.8%",
+		"measured again, in turns, it is there: -3.8%",
+		">-2.7%<",
 		"\xe2\x9a\x91 drift -0.1%",
 		"class=\"gap\"",
 		"href=\"/commit/222222222222\"",
