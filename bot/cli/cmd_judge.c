@@ -355,6 +355,19 @@ static void print_what_next(const struct judged_metric *m)
 			     more, more == 1 ? "" : "s");
 }
 
+/* The mean, or where the values are and how many of them. */
+static void print_side(const char *before, const struct detect_side *s)
+{
+	if (s->nmodes < 2) {
+		(void)printf("%s%.6g", before, s->center);
+		return;
+	}
+	(void)printf("%s(", before);
+	for (int i = s->nmodes; i-- > 0;)
+		(void)printf("%.4g in %.0f%%%s", s->modes[i].center, 100 * s->modes[i].share,
+			     i ? ", " : ")");
+}
+
 static void print_metric(const struct judged *j, size_t i)
 {
 	const struct judged_metric *m = &j->metrics.items[i];
@@ -366,7 +379,8 @@ static void print_metric(const struct judged *j, size_t i)
 	put_line("", m->name, ": ");
 	print_change(m);
 	if (isfinite(r->base.center) && isfinite(r->head.center)) {
-		(void)printf("  %.6g -> %.6g", r->base.center, r->head.center);
+		print_side("  ", &r->base);
+		print_side(" -> ", &r->head);
 		put_line(m->unit[0] ? " " : "", m->unit, "");
 	}
 	(void)printf("  n=%d+%d", r->base.units, r->head.units);

@@ -480,6 +480,23 @@ static int find(const struct runs *base, const struct runs *head, const struct j
 	return 0;
 }
 
+/* Where values gather in several places their mean is one that nobody ever measured. */
+static void tell_modes(struct judged *j)
+{
+	static const enum detect_note bits[] = { DETECT_NOTE_MODES_BASE, DETECT_NOTE_MODES_HEAD };
+	char buf[160];
+
+	vec_foreach (f, &j->findings.items) {
+		const struct detect_result *r = &j->metrics.items[f->lead].result;
+
+		for (size_t i = 0; i < ARRAY_SIZE(bits); i++) {
+			if (r->notes & bits[i])
+				vec_push(&f->text,
+					 xstrdup(detect_note_text(r, bits[i], buf, sizeof(buf))));
+		}
+	}
+}
+
 static void count(struct judged *j)
 {
 	_cleanup_(freep) bool *seen = xcalloc((size_t)j->groups + 1, sizeof(*seen));
@@ -521,6 +538,7 @@ int judged_compare(const struct runs *base, const struct runs *head, const struc
 		judged_done(&j);
 		return err;
 	}
+	tell_modes(&j);
 	count(&j);
 	*ret = j;
 	return 0;

@@ -113,8 +113,9 @@ const char *detect_note_text(const struct detect_result *r, enum detect_note not
 	case DETECT_NOTE_FEW:
 		(void)snprintf(
 			buf, size,
-			"too few boots: %d in base, %d in head; runs of one boot count as one",
-			r->base.units, r->head.units);
+			"too few boots: %d in base, %d in head%s; runs of one boot count as one",
+			r->base.units, r->head.units,
+			r->notes & DETECT_NOTE_NO_HISTORY ? ", and no history" : "");
 		break;
 	case DETECT_NOTE_MODES_BASE:
 		say_modes("base", &r->base, buf, size);

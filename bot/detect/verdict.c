@@ -410,14 +410,16 @@ static void judge(struct desk *desk, const struct detect_metric *m, struct detec
 		t.effect = w.pair.head.sum.mean - w.pair.base.sum.mean;
 		fill_effect(&w, &t, NO_VALUE);
 	}
-	if (w.pair.base.one_boot || w.pair.head.one_boot)
+	if (w.pair.base.one_boot || w.pair.head.one_boot) {
 		r->notes |= DETECT_NOTE_ONE_BOOT;
-	else if (have >= MIN_UNITS && is_deterministic(&w))
+		r->more_units = detect_rules_next_look(ru, w.profile, have > 0);
+	} else if (have >= MIN_UNITS && is_deterministic(&w)) {
 		judge_constant(&w);
-	else if (have < least || (!ru->o->single_look && detect_rules_look_index(ru, have) < 0))
+	} else if (have < least || (!ru->o->single_look && detect_rules_look_index(ru, have) < 0)) {
 		r->notes |= have ? DETECT_NOTE_FEW : 0;
-	else
+	} else {
 		judge_tested(&w);
+	}
 }
 
 /* A change needs its q and an interval without zero; a monitor asks for runs only when sure. */

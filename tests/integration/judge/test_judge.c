@@ -565,6 +565,45 @@ static void odd_samples_get_the_verdict_they_allow(void **state)
 	}
 }
 
+static void several_modes_are_told_instead_of_their_mean(void **state)
+{
+	(void)state;
+	put_list("a", "k1", "100 101 99 100 102 99 101 100 100 101 99 100");
+	put_list("b", "k2", "90 91 89 70 92 89 71 90 90 69 89 70");
+	assert_int_equal(judge("a b"), 1);
+	says("\n  two modes in head: 0.67 at 89.99, 0.33 at 70\n");
+	says("100.163 -> (89.99 in 67%, 70 in 33%) ops/s");
+	assert_int_equal(judge("--json a b"), 1);
+	says(",\"two modes in head: 0.67 at 89.99, 0.33 at 70\"]");
+}
+
+/* Of twelve runs of one boot a side four more boots make five, not eight more twenty. */
+static void one_boot_wants_as_many_as_a_new_start(void **state)
+{
+	json_t *o;
+	const json_t *m;
+
+	(void)state;
+	for (int side = 0; side < 2; side++) {
+		struct strbuf b = STRBUF_INIT;
+
+		strbuf_addf(&b, "{\"format\":\"kperfbot-runs/1\",\"kernel\":\"k%d\",\"runs\":[",
+			    side);
+		for (int i = 0; i < 12; i++)
+			strbuf_addf(&b, "%s{\"boot\":\"%d\",\"values\":{\"m\":%d}}", i ? "," : "",
+				    side, 100 + i % 5 + 10 * side);
+		strbuf_addstr(&b, "]}");
+		put(side ? "b" : "a", strbuf_str(&b));
+		strbuf_done(&b);
+	}
+	o = judge_json("--json a b 2>/dev/null", 125);
+	m = json_array_get(json_object_get(o, "metrics"), 0);
+	assert_string_equal(str_at(m, "verdict"), "not-enough-data");
+	assert_int_equal(num_at(json_object_get(m, "power"), "next_look"), 5);
+	assert_int_equal(num_at(json_object_get(m, "power"), "more_runs"), 4);
+	json_decref(o);
+}
+
 static void rows_may_come_out_of_order(void **state)
 {
 	struct strbuf first = STRBUF_INIT;
@@ -757,6 +796,8 @@ int main(void)
 		cmocka_unit_test(more_files_go_to_the_side_of_their_kernel),
 		cmocka_unit_test(history_is_one_object_a_line),
 		cmocka_unit_test(odd_samples_get_the_verdict_they_allow),
+		cmocka_unit_test(several_modes_are_told_instead_of_their_mean),
+		cmocka_unit_test(one_boot_wants_as_many_as_a_new_start),
 		cmocka_unit_test(rows_may_come_out_of_order),
 		cmocka_unit_test(options_do_what_they_say),
 		cmocka_unit_test(bad_files_are_fatal_and_named),
