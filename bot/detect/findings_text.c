@@ -275,6 +275,29 @@ static const char *step_unit(const char *pattern)
 	return !strncmp(pattern, "pft.", 4) || strstr(pattern, "faults/") ? " tasks" : "";
 }
 
+/* " (-3.7 to -10.1 %)": by how much the least and the most of @n steps changed that went one way. */
+static void add_step_sizes(const struct teller *t, struct strbuf *b, const struct finding_step *s,
+			   size_t n)
+{
+	double lo = (double)INFINITY, hi = 0, sign = t->m[s[0].metric].rel < 0 ? -1 : 1;
+	enum detect_verdict v = t->m[s[0].metric].verdict;
+
+	if (v != DETECT_REGRESSION && v != DETECT_IMPROVEMENT && v != DETECT_CHANGE &&
+	    v != DETECT_CANDIDATE)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		lo = fmin(lo, fabs(t->m[s[i].metric].rel));
+		hi = fmax(hi, fabs(t->m[s[i].metric].rel));
+	}
+	if (!isfinite(lo) || !isfinite(hi) || hi >= 100)
+		return;
+	strbuf_addstr(b, " (");
+	if (hi - lo >= .001)
+		strbuf_addf(b, "%+.1f to ", 100 * sign * lo);
+	add_percent(b, sign * hi, true);
+	strbuf_addstr(b, ")");
+}
+
 static void tell_ladder(struct teller *t)
 {
 	const struct finding_step *s = t->x->ladder.items;
@@ -296,6 +319,7 @@ static void tell_ladder(struct teller *t)
 					    s[end - 1].at);
 			if (!segments)
 				strbuf_addstr(&b, unit);
+			add_step_sizes(t, &b, s + i, end - i);
 		} else if (segments == SEGMENTS_MAX) {
 			strbuf_addf(&b, ", and so on up to %.0f", s[n - 1].at);
 		}

@@ -267,7 +267,8 @@ static void a_ladder_is_one_finding_with_its_turning_point(void **state)
 	assert_string_equal(f.items.items[0].ladder_name, "pft.faults_per_sec-*");
 	assert_int_equal(f.items.items[0].ladder.len, 6);
 	assert_within(f.items.items[0].ladder.items[0].at, 1, 0);
-	says(&f.items.items[0], 0, "better at 1 … 79 tasks, worse at 110 and 128");
+	says(&f.items.items[0], 0,
+	     "better at 1 … 79 tasks (+5.0 %), worse at 110 and 128 (-4.0 %)");
 	findings_done(&f);
 	/* Nothing changed: nothing is found. */
 	for (size_t i = 0; i < ARRAY_SIZE(at); i++)
