@@ -174,7 +174,10 @@ static void print_change(const struct series *s, const struct change_point *c)
 		(void)printf("  %+.2f%%", 100 * c->rel);
 	if (c->worse)
 		(void)printf(" %s", c->worse > 0 ? "worse" : "better");
-	(void)printf("  p=%.2g", c->p);
+	if (c->p < 1e-300)
+		(void)printf("  p<1e-300");
+	else
+		(void)printf("  p=%.2g", c->p);
 	if (c->seen_at != CHANGE_NEVER)
 		(void)printf("  seen at row %zu", s->last_rows.items[c->seen_at]);
 	if (c->gone_at != CHANGE_NEVER)
@@ -187,7 +190,7 @@ static void print_series(const struct series *s, const struct changes *c)
 	print_name(s);
 	(void)printf("%zu commit%s", s->points.len, s->points.len == 1 ? "" : "s");
 	if (s->gaps)
-		(void)printf(", %zu values not known", s->gaps);
+		(void)printf(", %zu value%s not known", s->gaps, s->gaps == 1 ? "" : "s");
 	if (isfinite(c->sd_rel))
 		(void)printf(", noise %.2f%%", 100 * c->sd_rel);
 	else if (isfinite(c->sd))

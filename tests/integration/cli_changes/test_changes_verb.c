@@ -144,6 +144,34 @@ static void on_line_says_when_it_was_seen(void **state)
 	says("seen at row 85");
 }
 
+/* From 0 there is no percentage, no probability is 0, and one is not several. */
+static void numbers_are_told_as_people_would(void **state)
+{
+	struct strbuf b = STRBUF_INIT;
+	json_t *o;
+
+	(void)state;
+	strbuf_addstr(&b, "value\nnan\n");
+	for (int i = 0; i < 4000; i++)
+		strbuf_addf(&b, "%d\n", i < 2000 ? 0 : 20 + i % 3);
+	put("zero.csv", strbuf_str(&b));
+	assert_int_equal(changes("--better lower zero.csv"), 1);
+	says("4001 commits, 1 value not known");
+	says("row 2001: 0 -> 21 worse  p<1e-300\n");
+	o = answer("--json zero.csv", 0);
+	assert_null(json_object_get(change(o, 0, 0), "rel"));
+	assert_near(json_number_value(json_object_get(change(o, 0, 0), "after")), 21, 1e-12);
+	json_decref(o);
+	strbuf_reset(&b);
+	strbuf_addstr(&b, "value\n");
+	for (int i = 0; i < 80; i++)
+		strbuf_addf(&b, "%.1f\n", (i < 40 ? -10 : -12) + .1 * ((i * 7) % 5 - 2));
+	put("below.csv", strbuf_str(&b));
+	strbuf_done(&b);
+	assert_int_equal(changes("--better higher below.csv"), 1);
+	says("row 40: -10 -> -12  -20.00% worse");
+}
+
 static void known_series_give_known_changes(void **state)
 {
 	static const json_int_t want[] = { 15, 61, 71, 95, 131, 192 };
@@ -292,6 +320,7 @@ int main(void)
 		cmocka_unit_test(a_step_for_the_worse_exits_with_1),
 		cmocka_unit_test(json_has_what_the_format_says),
 		cmocka_unit_test(on_line_says_when_it_was_seen),
+		cmocka_unit_test(numbers_are_told_as_people_would),
 		cmocka_unit_test(known_series_give_known_changes),
 		cmocka_unit_test(what_the_control_build_did_too_is_drift),
 		cmocka_unit_test(an_old_commit_measured_again_tells_drift),
