@@ -73,6 +73,11 @@ const char *change_reason_text(enum change_reason reason)
 	return texts[reason];
 }
 
+bool change_is_machine(const struct change_point *c)
+{
+	return c->kind == CHANGE_DRIFT && c->reason != CHANGE_IN_SLOPE;
+}
+
 void changes_done(struct changes *c)
 {
 	free(c->items);

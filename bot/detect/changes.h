@@ -124,6 +124,12 @@ struct change_point {
 };
 
 /**
+ * change_is_machine() - is it known that the machine changed? Of a slope that is not known: only
+ * measuring both its ends again, in turns, tells.
+ */
+bool change_is_machine(const struct change_point *c);
+
+/**
  * struct changes - what a series holds; `struct changes c = { 0 };`, changes_done().
  * @items: @n changes, ascending by @index; owned.
  * @known: points with a finite value.

@@ -169,7 +169,7 @@ static int act(struct history *h, const struct change_point *p, struct change_ro
 
 	if (strcmp(row->state, "seen") != 0)
 		return 0;
-	if (p->kind == CHANGE_DRIFT)
+	if (change_is_machine(p))
 		return change_state(h->c->db, row->id, "drift", 0, change_reason_text(p->reason),
 				    e);
 	r = change_known(h->c->db, &h->key, &h->hash.items[p->lo], p->hi - p->lo + 1, &comparison,

@@ -88,7 +88,7 @@ static void check_known(const char *name, enum changes_sensitivity s, const char
 		if (c.items[i].kind == CHANGE_OUTLIER_RUN)
 			continue;
 		assert_true(at < nwant);
-		assert_true(fabs((double)c.items[i].index - want[at]) <= 1);
+		assert_int_equal(c.items[i].index, want[at]);
 		assert_true(c.items[i].lo <= c.items[i].index && c.items[i].index <= c.items[i].hi);
 		assert_int_equal(c.items[i].kind, CHANGE_STEP);
 		at++;
@@ -381,6 +381,7 @@ static void a_slow_slope_is_drift(void **state)
 	c = find(400, NULL, CHANGES_BALANCED);
 	assert_int_equal(only(&c)->kind, CHANGE_DRIFT);
 	assert_int_equal(c.items[0].reason, CHANGE_IN_SLOPE);
+	assert_false(change_is_machine(&c.items[0]));
 	assert_true(c.items[0].lo > 60 && c.items[0].lo < 140);
 	assert_true(c.items[0].hi > 260 && c.items[0].hi < 340);
 	assert_true(fabs(c.items[0].rel - .22) < .03);
@@ -417,6 +418,7 @@ static void a_slope_is_of_the_kernel_when_the_machine_stood_still(void **state)
 		build[i].value *= i < 10 ? 1 : i < 30 ? 1 + .01 * (double)(i - 10) : 1.2;
 	c = find(400, &k, CHANGES_BALANCED);
 	assert_int_equal(only(&c)->reason, CHANGE_WITH_CONTROL);
+	assert_true(change_is_machine(&c.items[0]));
 	changes_done(&c);
 }
 
