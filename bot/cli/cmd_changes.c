@@ -27,6 +27,7 @@ struct tally {
 	size_t judged;
 	size_t few;
 	size_t worse;
+	size_t disordered;
 };
 
 /* Missing files have a code of their own elsewhere; a script wants just "fatal". */
@@ -223,8 +224,22 @@ static int find_changes(const struct request *q, const struct series *s,
 	return r < 0 ? err_wrap(e, "series '%.80s'", s->name) : 0;
 }
 
-static void count(struct tally *t, const struct changes *c)
+/* A few commits are measured late; where it is every fourth, the rows may not be in commit order. */
+static bool is_disordered(const struct series *s)
 {
+	size_t back = 0;
+	double last = (double)NAN;
+
+	vec_foreach (p, &s->points) {
+		back += p->time < last;
+		last = isfinite(p->time) ? p->time : last;
+	}
+	return back * 4 >= s->points.len && back > 1;
+}
+
+static void count(struct tally *t, const struct series *s, const struct changes *c)
+{
+	t->disordered += is_disordered(s);
 	*(c->few ? &t->few : &t->judged) += 1;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct change_point *p = &c->items[i];
@@ -241,6 +256,11 @@ static void print_notes(const struct cli *cli, const struct request *q, const st
 	if (t->few)
 		cli_note(cli, "%zu series with fewer than %d commits: nothing is said of them",
 			 t->few, CHANGES_POINTS_MIN);
+	if (t->disordered)
+		cli_note(cli,
+			 "%zu series whose times go back and forth: rows count in the order of the "
+			 "file, not of time",
+			 t->disordered);
 	if (q->control && !f->has_time)
 		cli_note(cli, "there is no column 'time': the control build tells nothing");
 }
@@ -268,7 +288,7 @@ int cmd_changes(struct cli *cli, int argc, char **argv)
 			continue;
 		if (find_changes(&q, s, &controls, &c, &e) < 0)
 			return fatal(cli, &e);
-		count(&tally, &c);
+		count(&tally, s, &c);
 		if (cli->json)
 			changes_json_add(&out, s, &c);
 		else

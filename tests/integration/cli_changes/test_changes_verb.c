@@ -172,6 +172,32 @@ static void numbers_are_told_as_people_would(void **state)
 	says("row 40: -10 -> -12  -20.00% worse");
 }
 
+/* A commit measured late is usual; rows in no order at all are most likely a mistake. */
+static void rows_that_are_not_in_order_of_time_are_noted(void **state)
+{
+	struct strbuf b = STRBUF_INIT;
+
+	(void)state;
+	for (int shuffled = 0; shuffled < 2; shuffled++) {
+		strbuf_reset(&b);
+		strbuf_addstr(&b, "commit,time,value\n");
+		for (int i = 0; i < 40; i++) {
+			int k = shuffled ? i * 17 % 40 : i;
+
+			strbuf_addf(&b, "c%d,%d,%d\n", k, i == 20 ? 9000 : 100 * k,
+				    k < 20 ? 10 : 9);
+		}
+		put("order.csv", strbuf_str(&b));
+		assert_int_equal(changes("order.csv 2>&1"), 0);
+		if (shuffled)
+			says("1 series whose times go back and forth: rows count in the order of "
+			     "the file");
+		else
+			assert_null(strstr(strbuf_str(&out), "go back"));
+	}
+	strbuf_done(&b);
+}
+
 static void known_series_give_known_changes(void **state)
 {
 	static const json_int_t want[] = { 15, 61, 71, 95, 131, 192 };
@@ -321,6 +347,7 @@ int main(void)
 		cmocka_unit_test(json_has_what_the_format_says),
 		cmocka_unit_test(on_line_says_when_it_was_seen),
 		cmocka_unit_test(numbers_are_told_as_people_would),
+		cmocka_unit_test(rows_that_are_not_in_order_of_time_are_noted),
 		cmocka_unit_test(known_series_give_known_changes),
 		cmocka_unit_test(what_the_control_build_did_too_is_drift),
 		cmocka_unit_test(an_old_commit_measured_again_tells_drift),
