@@ -89,7 +89,7 @@ static void make_points(struct history *h)
 static int load(struct history *h, struct err *e)
 {
 	struct series_control *control = NULL;
-	size_t n;
+	size_t n = 0;
 	int r;
 
 	r = series_id(h->c->db, &h->key, h->id, e);
@@ -191,7 +191,7 @@ static int store(struct history *h, const struct change_point *p, struct err *e)
 
 	if (known)
 		row = *known;
-	else if (p->lo == 0)
+	else if (p->lo == 0 || p->hi >= h->hash.len)
 		return 0;
 	if (!known) {
 		(void)snprintf(row.first, sizeof(row.first), "%s", h->hash.items[p->hi]);
