@@ -120,15 +120,16 @@ static void summarise(struct played *all, struct bisect_forecast *ret)
 	ret->runs_p90 = quantile(all->runs, n, 0.9);
 }
 
-int bisect_forecast(struct bisect_state *s, int machines, int trials, uint64_t seed,
+int bisect_forecast(struct bisect_state *s, int machines, int trials, int steps, uint64_t seed,
 		    struct bisect_forecast *ret, struct err *e)
 {
 	const struct bisect_eval *v = bisect_eval_get(s);
 	struct bisect_sim sim = { .model = s->params,
 				  .outliers = s->params.eps,
 				  .machines = machines };
-	struct bisect_lab lab = { .g = s->graph, .sim = &sim };
-	struct bisect_forecast f = { .trials = trials };
+	/* One more than may be made: 0 has no limit, 1 is the end of it. */
+	struct bisect_lab lab = { .g = s->graph, .sim = &sim, .steps = steps > 0 ? steps + 1 : 0 };
+	struct bisect_forecast f = { 0 };
 	struct played all;
 	const size_t n = (size_t)(trials > 0 ? trials : 1);
 	double *values;
@@ -145,11 +146,14 @@ int bisect_forecast(struct bisect_state *s, int machines, int trials, uint64_t s
 	lab.build_effect = xcalloc(s->graph->n + 1, sizeof(*lab.build_effect));
 	lab.broken = xcalloc(s->graph->n, sizeof(*lab.broken));
 	lab.rng = gsl_rng_alloc(gsl_rng_mt19937);
-	for (int i = 0; i < trials && r == 0; i++) {
+	for (int i = 0; i < trials && r == 0 && !lab.cut; i++) {
 		struct bisect_answer answer = { 0 };
 
 		gsl_rng_set(lab.rng, (unsigned long)(seed * 1000003 + (uint64_t)i + 1));
 		r = play(&lab, s, v, &answer, e);
+		if (lab.cut && i > 0)
+			break;
+		f.trials = i + 1;
 		f.named += answer.action == BISECT_DONE;
 		all.minutes[i] = lab.minutes;
 		all.wall[i] = lab.wall;

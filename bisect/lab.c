@@ -190,7 +190,13 @@ int bisect_lab_search(struct bisect_lab *lab, struct bisect_state *s, struct bis
 	for (int i = 0; i < STEPS_MOST; i++) {
 		struct machine *m = first_idle(machines, n);
 		struct bisect_step step = { .action = BISECT_WAIT };
-		int r = m ? bisect_next(s, &step, e) : 0;
+		int r;
+
+		lab->cut = lab->steps == 1;
+		if (lab->cut)
+			return 0;
+		lab->steps -= m && lab->steps;
+		r = m ? bisect_next(s, &step, e) : 0;
 
 		if (r == 0 && m && step.action == BISECT_MEASURE) {
 			m->step = step;

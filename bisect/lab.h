@@ -13,6 +13,8 @@
  * @second: BISECT_NO_COMMIT: there is one step only.
  * @base: level of the good side.
  * @build_effect: per commit, the good end last; NAN until built.
+ * @steps: choices that may still be made, in this and later searches; 0: no limit. @cut: the limit
+ *	was reached.
  */
 struct bisect_lab {
 	const struct bisect_graph *g;
@@ -29,6 +31,8 @@ struct bisect_lab {
 	int builds;
 	int boots;
 	int runs;
+	int steps;
+	bool cut;
 };
 
 struct bisect_answer {
@@ -50,6 +54,6 @@ bool bisect_lab_is_broken(const struct bisect_lab *lab, int commit);
 /** bisect_lab_boot() - one boot with @n runs into @y. */
 void bisect_lab_boot(struct bisect_lab *lab, int commit, int n, double *y);
 
-/** bisect_lab_search() - do what bisect_next() says until it has an answer. */
+/** bisect_lab_search() - do what bisect_next() says until it has an answer, or is cut. */
 int bisect_lab_search(struct bisect_lab *lab, struct bisect_state *s, struct bisect_answer *ret,
 		      struct err *e);

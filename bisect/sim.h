@@ -116,12 +116,15 @@ struct bisect_forecast {
  * @machines: 1 … 64.
  * @trials: 1 … 10,000; 40 are enough for a display. Each costs what a whole search computes: tens
  *          of milliseconds for 1,000 commits, seconds for 20,000 with merges.
+ * @steps: measurements chosen in all trials together, at most: a search for a step that noise hides
+ *	   takes hundreds. 0: no limit. The trial that comes to the limit is left out, unless it
+ *	   is the first: then it tells what is the least.
  *
  * The culprit, or that there is none, is drawn from the posterior of @s, and the noise is that of
  * its parameters. With max_runs 0 @runs_p90 is the budget that lets nine in ten end.
  * Pure: the same arguments give the same result. Return: 0; ERR_INVAL.
  */
-int bisect_forecast(struct bisect_state *s, int machines, int trials, uint64_t seed,
+int bisect_forecast(struct bisect_state *s, int machines, int trials, int steps, uint64_t seed,
 		    struct bisect_forecast *ret, struct err *e);
 
 /**

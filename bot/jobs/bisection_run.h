@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bisect/bisect.h"
+#include "bisect/sim.h"
 #include "bot/detect/verdict.h"
 #include "bot/store/boot.h"
 #include "bot/store/comparison.h"
@@ -65,6 +66,8 @@ struct bisection_run {
 	json_t *checks;
 	int lab_failures;
 	int64_t now_s;
+	bool forecast_made;
+	struct bisect_forecast forecast;
 	json_t *model;
 	const struct bisect_step *step;
 };
@@ -121,6 +124,12 @@ int bisection_run_build_ahead(struct bisection_run *b, const struct bisect_step 
  */
 int bisection_run_log_step(struct bisection_run *b, const struct bisection_asked *asked,
 			   struct err *e);
+
+/**
+ * bisection_run_forecast() - how long it will still take, by trials: for the status. Once a minute at
+ * most, as that may compute for a second; never with a transaction open.
+ */
+void bisection_run_forecast(struct bisection_run *b);
 
 /** bisection_run_status() - what readers see: posterior, steps, boots; a new reference. */
 json_t *bisection_run_status(struct bisection_run *b);

@@ -14,6 +14,7 @@
 #define REPLAY_COMMITS	 2000
 #define FORECAST_COMMITS 2000
 #define FORECAST_TRIALS	 8
+#define FORECAST_STEPS	 200
 #define FORECAST_S	 60
 /* Boots of culprit and of parent before a commit is named. */
 #define VERIFY_BOOTS_EXPECTED 5
@@ -173,22 +174,28 @@ static void keep_forecast(const struct bisection_run *b, json_t *o)
 	}
 }
 
-/* Time left by trials from here, which cost some computing: once in a while. */
+void bisection_run_forecast(struct bisection_run *b)
+{
+	int64_t last = json_i64(json_object_get(b->row.status, "eta"), "at", 0);
+	struct err e = { 0 };
+
+	b->forecast_made = b->state.n_runs && b->now_s >= last + FORECAST_S &&
+			   b->range.graph.n <= FORECAST_COMMITS &&
+			   bisect_forecast(&b->state, b->slots > 0 ? b->slots : 1, FORECAST_TRIALS,
+					   FORECAST_STEPS, 1, &b->forecast, &e) == 0;
+}
+
 static void set_eta(struct bisection_run *b, json_t *o)
 {
 	const struct bisect_params *p = &b->state.params;
 	const struct bisect_step *step = b->step;
 	double verify =
 		2 * VERIFY_BOOTS_EXPECTED * (p->cost_boot + b->job.runs_per_boot * p->cost_run);
-	int64_t last = json_i64(json_object_get(b->row.status, "eta"), "at", 0);
-	struct bisect_forecast f;
-	struct err e = { 0 };
+	const struct bisect_forecast f = b->forecast;
 	json_t *eta;
 
 	if (!step || step->action != BISECT_MEASURE || step->phase != BISECT_PHASE_SEARCH ||
-	    b->now_s < last + FORECAST_S || b->range.graph.n > FORECAST_COMMITS ||
-	    bisect_forecast(&b->state, b->slots > 0 ? b->slots : 1, FORECAST_TRIALS, 1, &f, &e) <
-		    0) {
+	    !b->forecast_made) {
 		keep_forecast(b, o);
 		return;
 	}

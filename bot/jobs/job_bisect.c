@@ -317,7 +317,9 @@ int job_bisect(struct job_ctx *c, struct err *e)
 		r = store_range(&b, e);
 	if (r == 0)
 		r = bisection_run_replay(&b, e);
-	if (r == 0)
+	if (r == 0) {
+		bisection_run_forecast(&b);
 		r = db_tx(c->db, advance, &b, e);
+	}
 	return r == ERR_CONFLICT ? ended_meanwhile(c, &b, e) : r;
 }

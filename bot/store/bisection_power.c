@@ -13,6 +13,7 @@
 /* A longer range only takes a few steps more, and its simulation much longer. */
 #define COMMITS_MOST 300
 #define TRIALS	     24
+#define STEPS	     2000
 /* Enough runs to see that a budget is not what is missing. */
 #define RUNS_MOST 600
 /* Bits beside those of the place: both ends, and to be sure in the end. */
@@ -25,7 +26,7 @@ static int forecast(const struct bisect_graph *g, const struct bisect_params *p,
 	int r = bisect_init(&s, g, p, e);
 
 	if (r == 0)
-		r = bisect_forecast(&s, machines, TRIALS, 20301106, ret, e);
+		r = bisect_forecast(&s, machines, TRIALS, STEPS, 20301106, ret, e);
 	bisect_done(&s);
 	return r;
 }
