@@ -255,6 +255,9 @@ int main(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
+	/* What is wrong with an earlier word is told as JSON too. */
+	for (int i = optind; i < argc && strcmp(argv[i], "--") != 0; i++)
+		cli.json |= !strcmp(argv[i], "--json");
 	log_setup(NULL, cli.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN);
 	if (optind >= argc) {
 		help(stderr);

@@ -118,6 +118,26 @@ static void wrong_usage_is_a_problem_object_with_json(void **state)
 	says("\"detail\":\"could not open 'nothing-there'");
 }
 
+static void json_after_the_wrong_word_counts_as_well(void **state)
+{
+	static const char *const lines[] = { "range a b --wat --json 2>/dev/null",
+					     "bisect simulate --linear 0 --json 2>/dev/null",
+					     "power --noise x --json 2>/dev/null" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		_cleanup_(json_decrefp) json_t *j = NULL;
+		struct err e = { 0 };
+
+		assert_int_equal(run(lines[i]), 129);
+		assert_ok(json_read(out.s, out.len, "output", &j, &e), &e);
+		assert_string_equal(json_str(j, "code", ""), "USAGE");
+	}
+	/* A name that looks like it is a name. */
+	assert_int_equal(run("range -- a b --json 2>/dev/null"), 129);
+	assert_int_equal(out.len, 0);
+}
+
 /* Also where it is more than what the C library keeps for later. */
 static void an_output_that_was_cut_is_fatal(void **state)
 {
@@ -292,6 +312,7 @@ int main(void)
 		cmocka_unit_test(every_command_has_help_on_stdout),
 		cmocka_unit_test(a_wrong_option_is_named),
 		cmocka_unit_test(wrong_usage_is_a_problem_object_with_json),
+		cmocka_unit_test(json_after_the_wrong_word_counts_as_well),
 		cmocka_unit_test(an_output_that_was_cut_is_fatal),
 		cmocka_unit_test(config_check_names_what_the_roles_would_refuse),
 		cmocka_unit_test(config_check_wants_what_a_netboot_machine_needs),
