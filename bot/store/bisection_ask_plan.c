@@ -56,7 +56,7 @@ int ask_machines(struct db *db, const struct config *config, const struct bisect
 	int most = (int)config_i64(config, "bisect", NULL, "machines");
 	json_t *choices = json_array();
 	struct db_rows rows = { 0 };
-	bool found = false;
+	bool found = false, any = false;
 	int r = db_run(db, SQL_BISECTION_GROUP, &rows, e, "i", plan->job_id);
 
 	for (int i = 0; r == 0 && i < rows.n; i++) {
@@ -64,6 +64,7 @@ int ask_machines(struct db *db, const struct config *config, const struct bisect
 		bool good = !strcmp(health, "good");
 
 		plan->machines += good && db_bool(&rows, i, 2);
+		any |= good || !strcmp(health, "suspect");
 		if (json_array_append_new(choices, json_string(name)) < 0)
 			abort();
 		if (!a->machine || strcmp(a->machine, name) != 0)
@@ -73,6 +74,11 @@ int ask_machines(struct db *db, const struct config *config, const struct bisect
 			ask_problem(problems, "/machine", "machine_drained",
 				    "machine %s is in state %s", name, health);
 	}
+	/* Those that are only not seen may be back soon; people have taken these out. */
+	if (r == 0 && rows.n && !any && !a->machine)
+		ask_problem(problems, "/job", "machine_drained",
+			    "every machine of the group of job %s is drained or in quarantine",
+			    plan->job);
 	db_rows_done(&rows);
 	if (r == 0 && a->machine && !found)
 		(void)json_object_set(ask_problem(problems, "/machine", "unknown_machine",

@@ -119,6 +119,12 @@ int ends_check(git_repository *repo, const char *good, const char *bad,
 		ask_problem(problems, "/bad", "range_empty", "%s", why.msg);
 		return ERR_INVAL;
 	}
+	if (r == ERR_INVAL || r == ERR_UNSUPPORTED) {
+		ask_problem(problems,
+			    n_paths && strncmp(why.msg, "path ", 5) == 0 ? "/paths" : "/good",
+			    "invalid", "%s", why.msg);
+		return ERR_INVAL;
+	}
 	if (r < 0)
 		return err_set(e, r, "%s", why.msg);
 	if (!range.good_is_ancestor) {

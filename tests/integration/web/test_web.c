@@ -743,6 +743,28 @@ static void each_wrong_field_is_told(void **state)
 	assert_string_equal(code_of(f, "/machine"), "unknown_machine");
 }
 
+/* What could only fail later is not taken at all. */
+static void a_range_or_a_group_that_cannot_do_is_refused(void **state)
+{
+	_cleanup_(freep) char *body = request_body(commits[0], commits[3], ",\"job\":\"brk\"");
+	_cleanup_(json_decrefp) json_t *a = NULL, *b = NULL;
+	struct err e = { 0 };
+
+	(void)state;
+	POST_JSON(p, "/api/v1/bisects",
+		  "{\"tree\":\"linus\",\"good\":\"v1\",\"bad\":\"master\",\"job\":\"pf1\","
+		  "\"paths\":[\"../up\"]}");
+	assert_int_equal(p.status, 422);
+	assert_ok(json_read(strbuf_str(&p.body), p.body.len, "answer", &a, &e), &e);
+	assert_string_equal(code_of(a, "/paths"), "invalid");
+	pg_exec("UPDATE machine SET health = 'maintenance' WHERE name = 'q1'");
+	POST_JSON(g, "/api/v1/bisects", body);
+	pg_exec("UPDATE machine SET health = 'good' WHERE name = 'q1'");
+	assert_int_equal(g.status, 422);
+	assert_ok(json_read(strbuf_str(&g.body), g.body.len, "answer", &b, &e), &e);
+	assert_string_equal(code_of(b, "/job"), "machine_drained");
+}
+
 static void bodies_that_are_none_are_refused(void **state)
 {
 	_cleanup_(freep) char *big = xcalloc(1, 1024 * 1024 + 2);
@@ -1046,6 +1068,7 @@ int main(void)
 		cmocka_unit_test(who_asked_may_extend_cancel_and_try_again),
 		cmocka_unit_test(asking_joins_what_the_bot_does),
 		cmocka_unit_test(each_wrong_field_is_told),
+		cmocka_unit_test(a_range_or_a_group_that_cannot_do_is_refused),
 		cmocka_unit_test(bodies_that_are_none_are_refused),
 		cmocka_unit_test(chunks_are_counted_too),
 		cmocka_unit_test(raw_abuse_is_survived),
