@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- The bisection $1 that has ended once more, as $2, asked by $3. A regression without a culprit goes with it.
+-- The bisection $1 that has ended once more, as $2, asked by $3. A regression without a culprit goes with it, a deadline does not.
 -- Columns: id. No row: it has not ended, or an equal one is open.
 WITH old AS (
 	SELECT * FROM bisection WHERE id = $1 AND finished IS NOT NULL
@@ -9,7 +9,7 @@ WITH old AS (
 	RETURNING bisection.id
 )
 INSERT INTO bisection (id, tree, good, bad, job, metric, dedupe, request, asked_by)
-SELECT $2, tree, good, bad, job, metric, dedupe, request || jsonb_build_object('again', id)
+SELECT $2, tree, good, bad, job, metric, dedupe, (request - '{deadline,deadline_s}'::text[]) || jsonb_build_object('again', id)
 	|| CASE WHEN EXISTS (SELECT FROM freed) THEN jsonb_build_object('regression', regression) ELSE '{}' END, $3
 FROM old
 ON CONFLICT (dedupe) WHERE state IN ('queued', 'checking-ends', 'running', 'verifying') DO NOTHING
