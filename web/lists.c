@@ -108,6 +108,8 @@ void bisection_rows(struct html *h, const json_t *items)
 			part_commit(h, json_str(result, "culprit", NULL), NULL);
 			html_text(h, " P ");
 			part_p(h, json_f64(result, "p", NAN));
+			if (json_is_false(json_object_get(result, "confirmed")))
+				html_text(h, ", not verified");
 		} else {
 			html_short(h, json_str(b, "state_text", ""), 80);
 		}

@@ -208,13 +208,15 @@ static void set(struct html *h, const json_t *r)
 static void result(struct html *h, const json_t *j)
 {
 	const json_t *r = json_object_get(j, "result");
+	bool unverified = json_is_false(json_object_get(r, "confirmed"));
 
 	if (!json_is_object(r))
 		return;
 	html_div(h, "div", "verdict");
 	if (json_str(r, "culprit", NULL)) {
 		html_open(h, "p");
-		html_text(h, "First bad commit ");
+		html_text(h, unverified ? "Not verified, likeliest first bad commit "
+					: "First bad commit ");
 		part_commit(h, json_str(r, "culprit", NULL), json_str(j, "culprit_title", ""));
 		html_text(h, ", probability ");
 		html_open(h, "b");
@@ -228,7 +230,7 @@ static void result(struct html *h, const json_t *j)
 	}
 	/* With one commit and nothing else to tell, the text says the same once more. */
 	if (json_str(r, "text", NULL) &&
-	    (!json_str(r, "culprit", NULL) || json_object_get(r, "second") ||
+	    (!json_str(r, "culprit", NULL) || unverified || json_object_get(r, "second") ||
 	     json_object_get(r, "interaction"))) {
 		html_open(h, "p");
 		html_short(h, json_str(r, "text", ""), 1000);

@@ -112,6 +112,41 @@ static void add_second(const struct bisection_run *b, const struct bisect_step *
 		    step->second_probability >= 0.9 ? "brought by" : "likeliest brought by", hash);
 }
 
+static const char *why_no_more(const struct bisection_run *b, const struct bisect_step *step)
+{
+	return b->late		 ? "the deadline has passed"
+	       : step->exhausted ? "the budget is spent"
+				 : "what is left cannot be built, booted or told apart";
+}
+
+/* The same range without a step is the other answer, and no commit of the set has its share. */
+static void add_none(const struct bisect_step *step, json_t *result, struct strbuf *text)
+{
+	json_set_f64(result, "p_none", step->p_none);
+	if (step->p_none >= 0.05)
+		strbuf_addf(text, "; that the ends do not differ today has %.2f", step->p_none);
+}
+
+/* A name that is as sure as wanted, but for the boots that would verify it. */
+static void add_unverified(const struct bisection_run *b, const struct bisect_step *step,
+			   json_t *result, struct strbuf *text)
+{
+	const char *hash = bisection_run_hash(b, step->set[0]);
+
+	json_set_str(result, "culprit", hash);
+	json_set_f64(result, "p", step->set_p[0]);
+	json_set_bool(result, "confirmed", false);
+	strbuf_addf(text,
+		    "%s before it could be verified; the first bad commit is most likely "
+		    "%.12s (%.3f)",
+		    why_no_more(b, step), hash, step->set_p[0]);
+}
+
+static bool is_sure(const struct bisection_run *b, const struct bisect_step *step)
+{
+	return step->exhausted && step->n_set == 1 && step->set_p[0] >= b->state.params.confidence;
+}
+
 /* The commits that hold 95 %, when no single one can be named. */
 static int answer_set(struct bisection_run *b, const struct bisect_step *step, struct err *e)
 {
@@ -120,17 +155,17 @@ static int answer_set(struct bisection_run *b, const struct bisect_step *step, s
 	json_t *set = json_array();
 	double sum = 0;
 
-	strbuf_addf(&text, "%s; the first bad commit is one of these %zu with 95 %%:",
-		    b->late	      ? "the deadline has passed"
-		    : step->exhausted ? "the budget is spent"
-				      : "what is left cannot be built, booted or told apart",
-		    step->n_set);
+	if (is_sure(b, step))
+		add_unverified(b, step, result, &text);
+	else
+		strbuf_addf(&text, "%s; the first bad commit is one of these %zu with %.0f %%:",
+			    why_no_more(b, step), step->n_set, 95 * (1 - step->p_none));
 	for (size_t i = 0; i < step->n_set; i++) {
 		const char *hash = bisection_run_hash(b, step->set[i]);
 		json_t *o;
 
 		sum += step->set_p[i];
-		if (i < SET_TEXT_MAX)
+		if (i < SET_TEXT_MAX && !is_sure(b, step))
 			strbuf_addf(&text, " %.12s (%.2f)", hash, step->set_p[i]);
 		if (i >= SET_MAX)
 			continue;
@@ -144,6 +179,7 @@ static int answer_set(struct bisection_run *b, const struct bisect_step *step, s
 	set_new(result, "set", set);
 	json_set_f64(result, "set_p", sum);
 	json_set_bool(result, "exhausted", step->exhausted);
+	add_none(step, result, &text);
 	add_second(b, step, result, &text);
 	return end_without_culprit(b, "inconclusive", result, strbuf_str(&text), e);
 }
@@ -197,6 +233,12 @@ static int answer_none(struct bisection_run *b, const struct bisect_step *step, 
 			    ": %+.2f %% (%.0f %% interval %+.2f %% to %+.2f %%, %d + %d boots)",
 			    100 * effect.rel, 100 * effect.level, 100 * effect.lo, 100 * effect.hi,
 			    effect.base.boots, effect.head.boots);
+	if (strcmp(b->good, b->row.good) != 0)
+		strbuf_addf(&text,
+			    "; %.12s is not an ancestor of the bad end, so their merge base %.12s "
+			    "was measured as the good end: the step is older than that, or the two "
+			    "branches differ since",
+			    b->row.good, b->good);
 	if (step->reverted && has_second(step))
 		add_reverted(b, step, result, &text);
 	return end_without_culprit(b, "not-reproduced", result, strbuf_str(&text), e);
@@ -230,6 +272,7 @@ static json_t *culprit_json(const struct bisection_run *b, const struct bisect_s
 	json_set_str(o, "culprit", culprit);
 	json_set_str(o, "parent", a[0].parent);
 	json_set_f64(o, "p", step->probability);
+	json_set_bool(o, "confirmed", true);
 	set_new(o, "effect", effect_json(&a[0].effect));
 	strbuf_addf(text, "first bad commit %.12s", culprit);
 	if (n > 1) {
@@ -298,6 +341,10 @@ static int answer_done(struct bisection_run *b, const struct bisect_step *step, 
 	int r;
 
 	sides[n] = culprit;
+	if (b->spent)
+		for (size_t i = 0; i <= n; i++)
+			if (bisection_run_fresh(b, sides[i]) < VERIFY_BOOTS)
+				return answer_set(b, step, e);
 	r = bisection_order_turns(b, sides, n + 1, VERIFY_BOOTS, e);
 	if (r < 0)
 		return r;
@@ -333,11 +380,13 @@ static int start_again(struct bisection_run *b, struct err *e)
 {
 	int r;
 
-	if (b->restarts)
+	if (b->restarts || b->late)
 		return bisection_answer_failed(
 			b, "inconclusive",
-			"the machine moved by more than half of the step while "
-			"it was searched for, twice",
+			b->late ? "the machine moved by more than half of the step while it was "
+				  "searched for, and the deadline has passed"
+				: "the machine moved by more than half of the step while it was "
+				  "searched for, twice",
 			e);
 	log_warn("the machine moved during a bisection, it starts again",
 		 lf_str("BISECT_ID", b->row.id), lf_str("MACHINE", b->row.machine));
@@ -359,7 +408,9 @@ int bisection_answer(struct bisection_run *b, const struct bisect_step *step, st
 	case BISECT_NONE:
 		return answer_none(b, step, e);
 	case BISECT_SET:
-		return answer_set(b, step, e);
+		/* What verifies it is measured last, and counts however little of it is left. */
+		b->spent = step->exhausted;
+		return is_sure(b, step) ? answer_done(b, step, e) : answer_set(b, step, e);
 	case BISECT_ENDS_BROKEN:
 		return bisection_answer_failed(b, "failed",
 					       "an end of the range cannot be built or booted", e);

@@ -47,12 +47,17 @@ static int choose(struct bisection_run *b, const char *culprit, struct err *e)
 }
 
 /* Can it be measured at all? Return: 1, 0 with the reason, an error. */
-static int possible(struct bisection_run *b, const char *hash, const char **ret_why, struct err *e)
+static int possible(struct bisection_run *b, const char *hash, int boots, const char **ret_why,
+		    struct err *e)
 {
 	enum need_state need = NEED_READY;
 	int64_t build;
 	int failed = 0, r;
 
+	if (b->spent && bisection_run_fresh(b, hash) < boots) {
+		*ret_why = "no more may be measured";
+		return 0;
+	}
 	r = job_mirror_store_commit(b->c->db, b->mirror, hash, e);
 	if (r == 0)
 		r = need_build(b->c, &b->job, hash, &build, &need, e);
@@ -118,7 +123,7 @@ int bisection_checks(struct bisection_run *b, const char *culprit, const char *p
 		checks[i].hash = json_str(b->checks, checks[i].key, NULL);
 		if (!checks[i].hash)
 			continue;
-		r = possible(b, checks[i].hash, &checks[i].why, e);
+		r = possible(b, checks[i].hash, boots, &checks[i].why, e);
 		if (r > 0)
 			wanted[n++] = checks[i].hash;
 	}

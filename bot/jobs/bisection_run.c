@@ -56,6 +56,7 @@ void bisection_run_rewind(struct bisection_run *b)
 		b->n_asked++;
 	}
 	b->step = NULL;
+	b->spent = false;
 }
 
 void bisection_run_done(struct bisection_run *b)

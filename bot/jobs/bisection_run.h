@@ -35,6 +35,7 @@ struct bisection_asked {
  * @checks: commits beside the range that are measured in the end, as bisection_checks() chose them;
  *	 owned.
  * @late: its deadline has passed.
+ * @spent: nothing more may be ordered: what is known is the answer.
  * @without_metric: good boots of its own that gave no value of the metric.
  * @restarts: times that all was forgotten because the machine had moved.
  * @lab_failures: boots of this bisection that the lab spoilt since the last good one.
@@ -63,6 +64,7 @@ struct bisection_run {
 	int restarts;
 	int without_metric;
 	bool late;
+	bool spent;
 	json_t *checks;
 	int lab_failures;
 	int64_t now_s;

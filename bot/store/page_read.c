@@ -349,7 +349,10 @@ void page_bisection_log(const json_t *j, struct strbuf *b)
 	if (!json_is_object(result))
 		return;
 	if (json_str(result, "culprit", NULL))
-		strbuf_addf(b, "# first bad commit %s P=%s %s\n", json_str(result, "culprit", ""),
+		strbuf_addf(b, "# %sfirst bad commit %s P=%s %s\n",
+			    json_is_false(json_object_get(result, "confirmed")) ? "not verified: "
+										: "",
+			    json_str(result, "culprit", ""),
 			    probability_text(text, json_f64(result, "p", NAN)),
 			    json_str(j, "culprit_title", ""));
 	if (json_str(result, "text", NULL))
