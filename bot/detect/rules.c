@@ -134,6 +134,13 @@ int detect_next_look(const struct detect_options *o, bool have_profile, int unit
 	return detect_rules_next_look(&ru, have_profile, units);
 }
 
+int detect_boots_wanted(const struct detect_options *o, const struct detect_result *r, int have)
+{
+	if (r->more_units == 0 || r->more_units > have)
+		return r->more_units;
+	return detect_next_look(o, true, have);
+}
+
 int detect_rules_look_index(const struct rules *ru, size_t units)
 {
 	int k = -1;

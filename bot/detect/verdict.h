@@ -185,6 +185,15 @@ int detect_compare(const struct detect_sample *base, size_t nbase, const struct 
 		   const struct detect_options *options, struct detect_result *ret, struct err *e);
 
 /**
+ * detect_boots_wanted() - boots a side to have next, when there are @have already.
+ *
+ * Boots that did not measure the metric are no units: @r may ask for no more than there are, and
+ * whoever orders only the difference would wait for ever. Then it is the first look beyond them.
+ * Return: more than @have; 0 when @r asks for nothing, or no look is left.
+ */
+int detect_boots_wanted(const struct detect_options *o, const struct detect_result *r, int have);
+
+/**
  * struct detect_metric - one metric for detect_compare_many(); all pointers borrowed.
  * @headline: its change may be reported; the others explain it.
  */

@@ -210,14 +210,20 @@ static int conclude(struct detection *d, const struct detect_result *res, const 
 {
 	struct comparison_effect effect = { res->size_rel, res->size_lo, res->size_hi, res->p };
 	const char *verdict = detect_verdict_name(res->verdict);
-	int look = res->more_units > d->cmp.look ? res->more_units : d->cmp.look;
+	struct detect_options o = options_of(d);
+	int have = d->base.ok < d->head.ok ? d->base.ok : d->head.ok;
+	int want = detect_boots_wanted(&o, res, have);
+	int look = want > d->cmp.look ? want : d->cmp.look;
 	int r;
 
 	r = comparison_look(d->c->db, d->cmp.id, look, evidence, verdict, &effect, e);
 	if (r < 0)
 		return r;
+	if (want > 0)
+		return order_boots(d, want, e);
 	if (res->more_units > 0)
-		return order_boots(d, res->more_units, e);
+		return end(d, "done", detect_verdict_name(DETECT_NOT_ENOUGH_DATA),
+			   "too many boots did not measure the metric", e);
 	if (res->verdict == DETECT_REGRESSION && strcmp(d->cmp.purpose, "layout") != 0) {
 		r = found_regression(d, res, e);
 		if (r < 0)

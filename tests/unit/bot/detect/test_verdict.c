@@ -213,6 +213,23 @@ static void a_single_look_asks_for_no_confirmation(void **state)
 			 DETECT_NOT_ENOUGH_DATA);
 }
 
+static void boots_without_the_metric_do_not_count_as_asked_for(void **state)
+{
+	struct detect_options o = detect_options_default();
+	struct detect_result r = { .more_units = 3 };
+
+	(void)state;
+	assert_int_equal(detect_boots_wanted(&o, &r, 0), 3);
+	assert_int_equal(detect_boots_wanted(&o, &r, 2), 3);
+	/* Three boots are there, one of them without a value: three more would be none. */
+	assert_int_equal(detect_boots_wanted(&o, &r, 3), 5);
+	r.more_units = 12;
+	assert_int_equal(detect_boots_wanted(&o, &r, 14), 20);
+	assert_int_equal(detect_boots_wanted(&o, &r, 20), 0);
+	r.more_units = 0;
+	assert_int_equal(detect_boots_wanted(&o, &r, 3), 0);
+}
+
 static void runs_of_one_boot_are_not_units(void **state)
 {
 	struct detect_sample a[16], b[16];
@@ -696,6 +713,7 @@ int main(void)
 		cmocka_unit_test(a_change_suspected_early_is_said_at_eight),
 		cmocka_unit_test(noise_ends_at_the_last_look_without_a_verdict),
 		cmocka_unit_test(a_single_look_asks_for_no_confirmation),
+		cmocka_unit_test(boots_without_the_metric_do_not_count_as_asked_for),
 		cmocka_unit_test(runs_of_one_boot_are_not_units),
 		cmocka_unit_test(boots_are_found_in_any_order),
 		cmocka_unit_test(order_puts_runs_in_time_and_shows_blocks),
