@@ -306,12 +306,13 @@ int page_log(struct db *db, enum page_log kind, int64_t id, char ret[65], struct
 	return 0;
 }
 
+/* A comment to git, so that all of the log can be replayed. */
 static void log_step(struct strbuf *b, const json_t *s)
 {
 	double rel = json_f64(s, "rel", NAN), p = json_f64(s, "p_bad", NAN);
 	char text[PROBABILITY_TEXT];
 
-	strbuf_addf(b, "%4d  %.12s  %-6s", (int)json_i64(s, "n", 0), json_str(s, "commit", ""),
+	strbuf_addf(b, "#%3d  %.12s  %-6s", (int)json_i64(s, "n", 0), json_str(s, "commit", ""),
 		    json_str(s, "verdict", ""));
 	if (isnan(rel))
 		strbuf_addf(b, "  %7s", "-");

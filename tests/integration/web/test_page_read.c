@@ -109,6 +109,10 @@ static void bisections_have_posterior_steps_and_log(void **state)
 	assert_int_equal(json_array_size(json_object_get(j, "log")), 3);
 	page_bisection_log(j, &log);
 	assert_non_null(strstr(strbuf_str(&log), "first bad commit " H_CULP " P=0.992"));
+	/* Comments to git, whose own words come after it: the whole can be replayed. */
+	for (const char *line = strbuf_str(&log); line && *line;
+	     line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+		assert_int_equal(*line, '#');
 	assert_ok(page_bisection(pg_db(), "b2222222", &odd, &e), &e);
 	assert_int_equal(json_array_size(json_object_get(odd, "posterior")), 0);
 	assert_ok(page_bisections(pg_db(), &f, &list, &e), &e);
