@@ -337,6 +337,7 @@ static int answer_done(struct bisection_run *b, const struct bisect_step *step, 
 	_cleanup_(freep) struct against *a = NULL;
 	_cleanup_(json_decrefp) json_t *result = NULL;
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	struct bisect_step named = *step;
 	size_t n = bisection_run_parents(b, step->commit, &sides);
 	int r;
 
@@ -372,7 +373,12 @@ static int answer_done(struct bisection_run *b, const struct bisect_step *step, 
 	if (r > 0)
 		return bisection_order_progress(b, "verifying", e);
 	json_set_str(result, "text", strbuf_str(&text));
-	return name_culprit(b, step, culprit, a, result, e);
+	/* Also where it was a spent budget that ended the search, the log names it. */
+	named.action = BISECT_DONE;
+	b->step = &named;
+	r = name_culprit(b, step, culprit, a, result, e);
+	b->step = step;
+	return r;
 }
 
 /* What was measured first and last does not belong together: from the start, once. */
