@@ -16,7 +16,9 @@ WITH gone AS (
 	RETURNING comparison.id, gone.name
 ), s AS (
 	UPDATE bisection SET machine = NULL, machines = '{}' FROM gone, job
+	-- One that a person chose is waited for.
 	WHERE bisection.machine = gone.name AND bisection.finished IS NULL AND job.id = bisection.job
+		AND bisection.request->>'machine' IS NULL
 		AND (gone.away OR gone.group_name <> job.group_name)
 		AND EXISTS (SELECT FROM stays WHERE stays.group_name = job.group_name AND stays.name <> gone.name)
 	RETURNING bisection.id, gone.name

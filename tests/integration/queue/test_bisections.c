@@ -147,6 +147,23 @@ static void a_machine_that_is_away_is_done_without(void **state)
 			 1);
 }
 
+static void the_machine_that_a_person_chose_is_waited_for(void **state)
+{
+	struct err e = { 0 };
+	int64_t boot;
+
+	(void)state;
+	pg_exec("UPDATE bisection SET machine = 'm2', request = request || '{\"machine\":\"m2\"}' "
+		"WHERE id = 'b1111111'");
+	boot = order("b1111111", NULL, 0);
+	pg_exec("UPDATE machine SET health = 'quarantined', drained_at = now() - interval '1 h' "
+		"WHERE name = 'm2'");
+	assert_ok(machine_repin(pg_db(), 60, 600, &e), &e);
+	assert_int_equal(claim("m1"), 0);
+	pg_exec("UPDATE machine SET health = 'good' WHERE name = 'm2'");
+	assert_int_equal(claim("m2"), boot);
+}
+
 static void two_share_a_machine_by_priority_and_then_by_age(void **state)
 {
 	int64_t low, first, second, high;
@@ -248,6 +265,7 @@ int main(void)
 		T(one_machine_has_all_until_others_join),
 		T(a_boot_with_a_place_goes_there_alone),
 		T(a_machine_that_is_away_is_done_without),
+		T(the_machine_that_a_person_chose_is_waited_for),
 		T(two_share_a_machine_by_priority_and_then_by_age),
 		T(cancelled_once_and_with_a_reason),
 		T(extended_while_it_runs),
