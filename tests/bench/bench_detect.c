@@ -157,8 +157,9 @@ int main(int argc, char **argv)
 		} else if (c == 's' && strtod(optarg, NULL) > 0) {
 			scale = strtod(optarg, NULL);
 		} else {
-			fprintf(stderr, "usage: test_bench_detect [-p trials|noise|many|looks|speed] "
-					"[-s factor on trials] [recorded trials]\n");
+			fprintf(stderr,
+				"usage: test_bench_detect [-p trials|noise|many|looks|speed] "
+				"[-s factor on trials] [recorded trials]\n");
 			return 2;
 		}
 	}
