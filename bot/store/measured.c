@@ -73,13 +73,12 @@ static void add_values(struct loader *l, struct runs *side, size_t run, int row)
 static void add_run(struct loader *l, int row)
 {
 	const char *commit = db_str(l->rows, row, 0);
-	struct runs *side = l->n ? &l->list[l->n - 1] : NULL;
+	struct runs *side;
 	char boot[24];
 
-	if (!side || strcmp(side->kernel, commit) != 0) {
-		side = &l->list[l->n++];
-		side->kernel = xstrdup(commit);
-	}
+	if (!l->n || strcmp(l->list[l->n - 1].kernel, commit) != 0)
+		l->list[l->n++].kernel = xstrdup(commit);
+	side = &l->list[l->n - 1];
 	(void)snprintf(boot, sizeof(boot), "%lld", (long long)db_i64(l->rows, row, 1));
 	add_values(l, side, runs_add(side, boot, db_f64(l->rows, row, 4)), row);
 }

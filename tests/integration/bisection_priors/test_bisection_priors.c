@@ -19,7 +19,7 @@
 
 static struct config *config;
 static struct job_ctx ctx;
-static struct bisection_run run_;
+static struct bisection_run bisection;
 static char kconfig_hash[65];
 static char *compiler;
 /* Hashes of the commits below, the good end first. */
@@ -71,11 +71,11 @@ static int set_up(void **state)
 				      commits[n_hashes]);
 	}
 	ctx = (struct job_ctx){ .config = config, .state_dir = repo_scratch, .db = pg_db() };
-	run_ = (struct bisection_run){ .c = &ctx };
-	run_.row.id[0] = 'b';
-	run_.job.kconfig = xstrdup("k");
-	run_.job.suite = xstrdup("nobody's");
-	run_.job.test = xstrdup("none");
+	bisection = (struct bisection_run){ .c = &ctx };
+	bisection.row.id[0] = 'b';
+	bisection.job.kconfig = xstrdup("k");
+	bisection.job.suite = xstrdup("nobody's");
+	bisection.job.test = xstrdup("none");
 	assert_ok(job_kconfig_hash(&ctx, "k", kconfig_hash, &e), &e);
 	assert_ok(build_compiler(&compiler, &e), &e);
 	return 0;
@@ -86,7 +86,7 @@ static int tear_down(void **state)
 	for (size_t i = 0; i < n_hashes; i++)
 		free(hashes[i]);
 	free(compiler);
-	bisection_run_done(&run_);
+	bisection_run_done(&bisection);
 	config_free(config);
 	(void)git_libgit2_shutdown();
 	return repo_teardown(state);
@@ -133,16 +133,17 @@ static void weigh(double *ret)
 	git_repository *repo = NULL;
 	struct err e = { 0 };
 
-	range_done(&run_.range);
-	bisect_done(&run_.state);
-	(void)snprintf(run_.good, sizeof(run_.good), "%s", hashes[0]);
+	range_done(&bisection.range);
+	bisect_done(&bisection.state);
+	(void)snprintf(bisection.good, sizeof(bisection.good), "%s", hashes[0]);
 	assert_ok(range_open(dir, &repo, &e), &e);
-	assert_ok(range_read(repo, hashes[0], hashes[n_hashes - 1], NULL, &run_.range, &e), &e);
+	assert_ok(range_read(repo, hashes[0], hashes[n_hashes - 1], NULL, &bisection.range, &e),
+		  &e);
 	git_repository_free(repo);
-	assert_int_equal(run_.range.graph.n, n_hashes - 1);
-	assert_ok(bisect_init(&run_.state, &run_.range.graph, &p, &e), &e);
-	assert_ok(bisection_run_priors(&run_, &e), &e);
-	memcpy(ret, run_.state.prior, (n_hashes - 1) * sizeof(*ret));
+	assert_int_equal(bisection.range.graph.n, n_hashes - 1);
+	assert_ok(bisect_init(&bisection.state, &bisection.range.graph, &p, &e), &e);
+	assert_ok(bisection_run_priors(&bisection, &e), &e);
+	memcpy(ret, bisection.state.prior, (n_hashes - 1) * sizeof(*ret));
 }
 
 static void expect(const double *got, const enum prior_kind *want)
@@ -165,8 +166,8 @@ static void weighs_by_names_and_content_where_nothing_was_built(void **state)
 	weigh(w);
 	expect(w, want);
 	/* Without any kernel of ours. */
-	free(run_.job.kconfig);
-	run_.job.kconfig = xstrdup("");
+	free(bisection.job.kconfig);
+	bisection.job.kconfig = xstrdup("");
 	weigh(w);
 	expect(w, want);
 }
@@ -259,10 +260,10 @@ static void doubts_files_that_the_benchmark_does_not_run(void **state)
 	double w[20];
 
 	(void)state;
-	free(run_.job.suite);
-	free(run_.job.test);
-	run_.job.suite = xstrdup("will-it-scale");
-	run_.job.test = xstrdup("page_fault1");
+	free(bisection.job.suite);
+	free(bisection.job.test);
+	bisection.job.suite = xstrdup("will-it-scale");
+	bisection.job.test = xstrdup("page_fault1");
 	weigh(w);
 	assert_float_equal(w[1], 1, 0);
 	assert_float_equal(w[3], prior_kind_weight(PRIOR_OFF_PATH), 0);
@@ -274,7 +275,7 @@ static char *odd(size_t i)
 	struct err e = { 0 };
 	char *text;
 
-	assert_ok(bisection_suspicions(&run_, hashes[i], hashes[i - 1], &list, &e), &e);
+	assert_ok(bisection_suspicions(&bisection, hashes[i], hashes[i - 1], &list, &e), &e);
 	text = json_dumps(list, JSON_COMPACT);
 	json_decref(list);
 	return text;
@@ -301,7 +302,7 @@ static void says_what_is_odd_about_a_culprit(void **state)
 	built(2, "mm/a.o 1\n", DEPS);
 	after = odd(2);
 	assert_string_equal(after, "[\"same-binary\"]");
-	assert_err(bisection_suspicions(&run_, "0123456789012345678901234567890123456789",
+	assert_err(bisection_suspicions(&bisection, "0123456789012345678901234567890123456789",
 					hashes[0], &list, &e),
 		   ERR_NOENT, &e);
 	assert_null(list);
