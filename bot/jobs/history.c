@@ -27,6 +27,9 @@ enum {
 	GONE_AFTER = 5
 };
 
+/* Growth of a step that was not confirmed that makes a new suspicion of it; as in set.sql. */
+#define GROWN 1.5
+
 /* One series as the library wants it. Point i is commit hash[i]. */
 struct history {
 	struct job_ctx *c;
@@ -125,6 +128,13 @@ static double ratio_of(const struct change_point *p)
 	return isfinite(p->rel) ? p->rel : copysign(1, p->abs);
 }
 
+/* What was measured again and not found was smaller then: a loss in parts goes on. */
+static bool has_grown(const struct change_row *row, const struct change_point *p)
+{
+	return (!strcmp(row->state, "refuted") || !strcmp(row->state, "unconfirmed")) &&
+	       fabs(ratio_of(p)) > GROWN * fabs(row->rel);
+}
+
 /* The row of a step that was seen before, perhaps a commit to the side. */
 static struct change_row *row_of(struct history *h, const struct change_point *p)
 {
@@ -135,7 +145,8 @@ static struct change_row *row_of(struct history *h, const struct change_point *p
 		    (h->rows[i].rel > 0) != (p->abs > 0))
 			continue;
 		h->row_found.items[i] = true;
-		return &h->rows[i];
+		if (!has_grown(&h->rows[i], p))
+			return &h->rows[i];
 	}
 	return NULL;
 }
@@ -150,12 +161,17 @@ static int confirm(struct history *h, struct change_row *row, struct err *e)
 				      .job = h->key.job,
 				      .purpose = "confirm",
 				      .target = fabs(row->rel) };
+	_cleanup_(comparison_done) struct comparison made = { 0 };
 	int64_t id;
 	int r;
 
 	r = comparison_want(h->c->db, &ask, &id, e);
+	if (r == 0)
+		r = comparison_get(h->c->db, id, &made, e);
 	if (r < 0)
 		return r;
+	if (!made.open) /* these very commits were measured for it before */
+		return change_state(h->c->db, row->id, "refuted", id, NULL, e);
 	log_info("step in the history: measured again", lf_str("SERIES_ID", h->id),
 		 lf_str("COMMIT", row->first), lf_i64("COMPARISON_ID", id));
 	return change_state(h->c->db, row->id, "confirming", id, NULL, e);

@@ -171,8 +171,11 @@ static struct detect_options options_of(const struct detection *d)
 	o.target_effect = config_f64(d->c->config, "detect", NULL, "target-effect");
 	o.min_effect = d->job.min_effect;
 	if (d->cmp.target > 0) {
-		/* Asked to look for one change: a smaller one than usual may be it. */
-		o.target_effect = fmin(d->cmp.target, .5);
+		/*
+		 * Asked about one change, which may be smaller than usual. It is none if not even
+		 * half of it is there: of a loss in parts the two commits may hold less than all.
+		 */
+		o.target_effect = fmin(d->cmp.target, .5) * 2 / 3;
 		o.min_effect = fmin(o.min_effect, o.target_effect / 2);
 	}
 	return o;
