@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bot/jobs/bisection_result.h"
+
+#include "bot/base/err.h"
+#include "bot/base/log.h"
+#include "bot/base/strbuf.h"
+#include "bot/jobs/bisection_priors.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SET_TEXT_MAX 20
+#define SET_MAX	     500
+
+static void set_new(json_t *o, const char *key, json_t *v)
+{
+	if (json_object_set_new(o, key, v) < 0)
+		abort();
+}
+
+static void push_new(json_t *list, json_t *v)
+{
+	if (json_array_append_new(list, v) < 0)
+		abort();
+}
+
+json_t *bisection_effect_json(const struct detect_result *effect)
+{
+	json_t *o = json_object();
+
+	json_set_f64(o, "rel", effect->rel);
+	json_set_f64(o, "lo", effect->lo);
+	json_set_f64(o, "hi", effect->hi);
+	json_set_f64(o, "level", effect->level);
+	return o;
+}
+
+/* A step in units of y as a ratio; NAN where the metric has no logarithm. */
+static double ratio_of(const struct bisection_run *b, double y)
+{
+	return b->ln ? expm1(y) : NAN;
+}
+
+static bool has_second(const struct bisect_step *step)
+{
+	return step->second != BISECT_NO_COMMIT && step->second != BISECT_GOOD_END;
+}
+
+static void add_second(const struct bisection_run *b, const struct bisect_step *step,
+		       json_t *result, struct strbuf *text)
+{
+	const char *hash;
+	json_t *o;
+
+	if (!has_second(step))
+		return;
+	hash = bisection_run_hash(b, step->second);
+	o = json_object();
+	json_set_str(o, "commit", hash);
+	json_set_f64(o, "p", step->second_probability);
+	json_set_f64(o, "rel", ratio_of(b, step->second_size));
+	set_new(result, "second", o);
+	strbuf_addf(text, "; the range has a second step");
+	if (b->ln)
+		strbuf_addf(text, " of %+.1f %%", 100 * ratio_of(b, step->second_size));
+	strbuf_addf(text, ", %s %.12s",
+		    step->second_probability >= 0.9 ? "brought by" : "likeliest brought by", hash);
+}
+
+static const char *why_no_more(const struct bisection_run *b, const struct bisect_step *step)
+{
+	return b->late		 ? "the deadline has passed"
+	       : step->exhausted ? "the budget is spent"
+				 : "what is left cannot be built, booted or told apart";
+}
+
+/* The same range without a step is the other answer, and no commit of the set has its share. */
+static void add_none(const struct bisect_step *step, json_t *result, struct strbuf *text)
+{
+	json_set_f64(result, "p_none", step->p_none);
+	if (step->p_none >= 0.05)
+		strbuf_addf(text, "; that the ends do not differ today has %.2f", step->p_none);
+}
+
+/* A name that is as sure as wanted, but for the boots that would verify it. */
+static void add_unverified(const struct bisection_run *b, const struct bisect_step *step,
+			   json_t *result, struct strbuf *text)
+{
+	const char *hash = bisection_run_hash(b, step->set[0]);
+
+	json_set_str(result, "culprit", hash);
+	json_set_f64(result, "p", step->set_p[0]);
+	json_set_bool(result, "confirmed", false);
+	strbuf_addf(text,
+		    "%s before it could be verified; the first bad commit is most likely "
+		    "%.12s (%.3f)",
+		    why_no_more(b, step), hash, step->set_p[0]);
+}
+
+bool bisection_result_sure(const struct bisection_run *b, const struct bisect_step *step)
+{
+	return step->exhausted && step->n_set == 1 && step->set_p[0] >= b->state.params.confidence;
+}
+
+/* The commits that hold 95 %, when no single one can be named. */
+json_t *bisection_result_set(const struct bisection_run *b, const struct bisect_step *step,
+			     struct strbuf *text)
+{
+	json_t *result = json_object();
+	json_t *set = json_array();
+	double sum = 0;
+
+	if (bisection_result_sure(b, step))
+		add_unverified(b, step, result, text);
+	else
+		strbuf_addf(text, "%s; the first bad commit is one of these %zu with %.0f %%:",
+			    why_no_more(b, step), step->n_set, 95 * (1 - step->p_none));
+	for (size_t i = 0; i < step->n_set; i++) {
+		const char *hash = bisection_run_hash(b, step->set[i]);
+		json_t *o;
+
+		sum += step->set_p[i];
+		if (i < SET_TEXT_MAX && !bisection_result_sure(b, step))
+			strbuf_addf(text, " %.12s (%.2f)", hash, step->set_p[i]);
+		if (i >= SET_MAX)
+			continue;
+		o = json_object();
+		json_set_str(o, "commit", hash);
+		json_set_f64(o, "p", step->set_p[i]);
+		push_new(set, o);
+	}
+	if (step->n_set > SET_TEXT_MAX)
+		strbuf_addf(text, " and %zu more", step->n_set - SET_TEXT_MAX);
+	set_new(result, "set", set);
+	json_set_f64(result, "set_p", sum);
+	json_set_bool(result, "exhausted", step->exhausted);
+	add_none(step, result, text);
+	add_second(b, step, result, text);
+	return result;
+}
+
+/* What brought the step is not in the bad end any more. */
+static void add_reverted(const struct bisection_run *b, const struct bisect_step *step,
+			 json_t *result, struct strbuf *text)
+{
+	const char *brought = bisection_run_hash(b, step->commit);
+	const char *took = bisection_run_hash(b, step->second);
+	json_t *o = json_object();
+
+	json_set_str(o, "commit", brought);
+	json_set_f64(o, "p", step->probability);
+	json_set_f64(o, "rel", ratio_of(b, step->size));
+	json_set_str(o, "by", took);
+	json_set_f64(o, "by_p", step->second_probability);
+	set_new(result, "reverted", o);
+	strbuf_addf(text, "; %.12s brought a step", brought);
+	if (b->ln)
+		strbuf_addf(text, " of %+.1f %%", 100 * ratio_of(b, step->size));
+	strbuf_addf(text, " and %.12s took it away again", took);
+}
+
+bool bisection_effect_differs(const struct detect_result *effect)
+{
+	return effect->lo > 0 || effect->hi < 0;
+}
+
+json_t *bisection_result_none(const struct bisection_run *b, const struct bisect_step *step,
+			      const struct detect_result *effect, struct strbuf *text)
+{
+	json_t *result = json_object();
+
+	set_new(result, "ends", bisection_effect_json(effect));
+	strbuf_addstr(text, bisection_effect_differs(effect) ? "the ends hardly differ today"
+							     : "the ends do not differ today");
+	if (isfinite(effect->lo) && isfinite(effect->hi))
+		strbuf_addf(text,
+			    ": %+.2f %% (%.0f %% interval %+.2f %% to %+.2f %%, %d + %d boots)",
+			    100 * effect->rel, 100 * effect->level, 100 * effect->lo,
+			    100 * effect->hi, effect->base.boots, effect->head.boots);
+	if (strcmp(b->good, b->row.good) != 0)
+		strbuf_addf(text,
+			    "; %.12s is not an ancestor of the bad end, so their merge base %.12s "
+			    "was measured as the good end: the step is older than that, or the two "
+			    "branches differ since",
+			    b->row.good, b->good);
+	if (step->reverted && has_second(step))
+		add_reverted(b, step, result, text);
+	return result;
+}
+
+/* A commit that cannot matter by what it changes, and yet seems to. */
+static json_t *suspicions(const struct bisection_run *b, const char *culprit, const char *parent)
+{
+	struct err e = { 0 };
+	json_t *list = NULL;
+
+	if (bisection_suspicions(b, culprit, parent, &list, &e) == 0)
+		return list;
+	log_warn("what a culprit changes cannot be read, going on without",
+		 lf_str("BISECT_ID", b->row.id), lf_str("COMMIT", culprit), lf_str("ERROR", e.msg));
+	return json_array();
+}
+
+json_t *bisection_result_culprit(const struct bisection_run *b, const struct bisect_step *step,
+				 const struct bisection_against *a, size_t n, struct strbuf *text)
+{
+	const char *culprit = bisection_run_hash(b, step->commit);
+	json_t *o = json_object(), *parents;
+
+	json_set_str(o, "culprit", culprit);
+	json_set_str(o, "parent", a[0].parent);
+	json_set_f64(o, "p", step->probability);
+	json_set_bool(o, "confirmed", true);
+	set_new(o, "effect", bisection_effect_json(&a[0].effect));
+	strbuf_addf(text, "first bad commit %.12s", culprit);
+	if (n > 1) {
+		parents = json_array();
+		for (size_t i = 0; i < n; i++) {
+			json_t *p = bisection_effect_json(&a[i].effect);
+
+			json_set_str(p, "commit", a[i].parent);
+			push_new(parents, p);
+		}
+		set_new(o, "parents", parents);
+		json_set_bool(o, "interaction", true);
+		strbuf_addf(text,
+			    ", an interaction: this merge is bad and %s of its %zu parents is",
+			    n == 2 ? "neither" : "none", n);
+	}
+	add_second(b, step, o, text);
+	set_new(o, "suspicious", suspicions(b, culprit, a[0].parent));
+	return o;
+}
