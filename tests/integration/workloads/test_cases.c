@@ -276,7 +276,8 @@ static struct job *next_job(struct job *jobs, size_t n)
 	return NULL;
 }
 
-static struct job *wait_for_one(struct job *jobs, size_t n)
+/* Waits until one of the running jobs is over. */
+static void end_one(struct job *jobs, size_t n)
 {
 	int status;
 	pid_t pid = wait(&status);
@@ -286,9 +287,11 @@ static struct job *wait_for_one(struct job *jobs, size_t n)
 		if (jobs[i].pid != pid)
 			continue;
 		jobs[i].status = status;
-		return &jobs[i];
+		jobs[i].running = false;
+		jobs[i].ended = true;
+		return;
 	}
-	return NULL;
+	fail_msg("process %d is no job", (int)pid);
 }
 
 static void every_case_prints_what_the_parser_reads(void **state)
@@ -310,11 +313,8 @@ static void every_case_prints_what_the_parser_reads(void **state)
 		}
 		if (running == 0)
 			break;
-		j = wait_for_one(jobs, n);
-		assert_non_null(j);
+		end_one(jobs, n);
 		running--;
-		j->running = false;
-		j->ended = true;
 	}
 	for (size_t i = 0; i < n; i++)
 		if (jobs[i].ended)
