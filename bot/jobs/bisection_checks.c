@@ -60,7 +60,7 @@ static int possible(struct bisection_run *b, const char *hash, int boots, const 
 	}
 	r = job_mirror_store_commit(b->c->db, b->mirror, hash, e);
 	if (r == 0)
-		r = need_build(b->c, &b->job, hash, &build, &need, e);
+		r = need_build(b->c, &b->job, hash, bisection_order_prio(b), &build, &need, e);
 	for (size_t i = 0; i < b->n_boots; i++)
 		failed += !strcmp(b->boots[i].commit, hash) && !b->boots[i].wanted &&
 			  !b->boots[i].ok && !strcmp(b->boots[i].bisection, b->row.id);

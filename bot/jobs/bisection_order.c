@@ -28,8 +28,7 @@ static void note_asked(struct bisection_run *b, const char *hash)
 	b->asked[b->n_asked++].at = b->now_s;
 }
 
-/* Boots of what a person holds to be urgent come before those of others, else by age. */
-static int prio_of(const struct bisection_run *b)
+int bisection_order_prio(const struct bisection_run *b)
 {
 	const char *text = json_str(b->row.request, "priority", "normal");
 
@@ -45,13 +44,13 @@ static int order(struct bisection_run *b, const char *hash, int boots, int runs,
 				.bisection = b->row.id,
 				.runs = runs,
 				.place = machine && *machine ? machine : NULL,
-				.prio = prio_of(b) };
+				.prio = bisection_order_prio(b) };
 	enum need_state need = NEED_WAIT;
 	int r;
 
 	r = job_mirror_store_commit(b->c->db, b->mirror, hash, e);
 	if (r == 0)
-		r = need_build(b->c, &b->job, hash, &o.build, &need, e);
+		r = need_build(b->c, &b->job, hash, o.prio, &o.build, &need, e);
 	/* A build that fails wakes us: the commit is then skipped. */
 	for (int i = 0; need == NEED_READY && r == 0 && i < boots; i++)
 		r = boot_order(b->c->db, &o, b->job.group, true, e);

@@ -22,5 +22,11 @@ int bisection_order_turns(struct bisection_run *b, const char *const *hashes, si
 int bisection_order_on(struct bisection_run *b, const char *hash, const char *machine,
 		       struct err *e);
 
+/**
+ * bisection_order_prio() - of its builds and boots: what a person holds to be urgent comes before
+ * what others wait for, else the older is first.
+ */
+int bisection_order_prio(const struct bisection_run *b);
+
 /** bisection_order_progress() - the bisection goes on, in @state. */
 int bisection_order_progress(struct bisection_run *b, const char *state, struct err *e);

@@ -75,7 +75,8 @@ static int look_around(struct bisection_run *b, int *pending, int *ret_busy, str
 		int r = 0;
 
 		if (!*boots)
-			r = need_build(b->c, &b->job, b->asked[i].hash, &build, &need, e);
+			r = need_build(b->c, &b->job, b->asked[i].hash, bisection_order_prio(b),
+				       &build, &need, e);
 		if (r == 0 && need == NEED_WAIT) {
 			++*boots;
 			++*ret_busy;

@@ -52,8 +52,8 @@ int need_build_ahead(struct job_ctx *c, const struct job *job, const char *commi
 	return want(c, job, commit, "", -1, &build, &state, e);
 }
 
-int need_build_variant(struct job_ctx *c, const struct job *job, const char *commit,
-		       const char *variant, int64_t *ret_build, enum need_state *ret, struct err *e)
+static int need(struct job_ctx *c, const struct job *job, const char *commit, const char *variant,
+		int prio, int64_t *ret_build, enum need_state *ret, struct err *e)
 {
 	enum build_state state = BUILD_STATE_WANTED;
 	int r;
@@ -62,7 +62,7 @@ int need_build_variant(struct job_ctx *c, const struct job *job, const char *com
 	*ret = NEED_READY;
 	if (!job->kconfig[0])
 		return 0;
-	r = want(c, job, commit, variant, 0, ret_build, &state, e);
+	r = want(c, job, commit, variant, prio, ret_build, &state, e);
 	if (r < 0)
 		return r;
 	*ret = state == BUILD_STATE_OK	     ? NEED_READY
@@ -71,10 +71,16 @@ int need_build_variant(struct job_ctx *c, const struct job *job, const char *com
 	return 0;
 }
 
-int need_build(struct job_ctx *c, const struct job *job, const char *commit, int64_t *ret_build,
-	       enum need_state *ret, struct err *e)
+int need_build_variant(struct job_ctx *c, const struct job *job, const char *commit,
+		       const char *variant, int64_t *ret_build, enum need_state *ret, struct err *e)
 {
-	return need_build_variant(c, job, commit, "", ret_build, ret, e);
+	return need(c, job, commit, variant, 0, ret_build, ret, e);
+}
+
+int need_build(struct job_ctx *c, const struct job *job, const char *commit, int prio,
+	       int64_t *ret_build, enum need_state *ret, struct err *e)
+{
+	return need(c, job, commit, "", prio, ret_build, ret, e);
 }
 
 /* "x86" of arch/x86/boot/bzImage. */

@@ -16,10 +16,11 @@ enum need_state {
 
 /**
  * need_build() - the build of @commit for @job; asked for when there is none.
+ * @prio: of the work, the larger the sooner; who asks for the same with less does not hold it back.
  * @ret_build: its row, 0 on machines that boot nothing (always NEED_READY).
  */
-int need_build(struct job_ctx *c, const struct job *job, const char *commit, int64_t *ret_build,
-	       enum need_state *ret, struct err *e);
+int need_build(struct job_ctx *c, const struct job *job, const char *commit, int prio,
+	       int64_t *ret_build, enum need_state *ret, struct err *e);
 
 /** need_build_variant() - the same for a variant of the build, see struct build_request; "": none. */
 int need_build_variant(struct job_ctx *c, const struct job *job, const char *commit,

@@ -30,7 +30,7 @@ static int plan_baseline(struct plan *p, const struct job *job, struct err *e)
 	enum need_state state = NEED_WAIT;
 	int r;
 
-	r = need_build(p->c, job, p->new_hash, &o.build, &state, e);
+	r = need_build(p->c, job, p->new_hash, 0, &o.build, &state, e);
 	if (r < 0 || state == NEED_FAILED)
 		return r;
 	return boot_order(p->c->db, &o, job->group, state == NEED_READY, e);
