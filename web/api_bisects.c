@@ -137,6 +137,11 @@ static void read_fields(struct bisection_ask *a, json_t *body, json_t *problems)
 			continue;
 		}
 		pointer = xasprintf("/%.100s", key);
+		if (!strcmp(key, "patch") || !strcmp(key, "notify")) {
+			ask_problem(problems, pointer, "not_supported",
+				    "%s is not supported yet; leave it out", key);
+			continue;
+		}
 		json_set_str(
 			ask_problem(problems, pointer, "unknown_field", "no field '%.100s'", key),
 			"hint",

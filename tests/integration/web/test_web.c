@@ -704,7 +704,8 @@ static void each_wrong_field_is_told(void **state)
 	POST_JSON(
 		r, "/api/v1/bisects",
 		"{\"tree\":\"linus\",\"good\":\"ffffffffff\",\"bad\":\"no such tag\",\"job\":\"nope\","
-		"\"colour\":\"red\",\"note\":7}");
+		"\"colour\":\"red\",\"note\":7,"
+		"\"patch\":{\"text\":\"\"},\"notify\":{\"mail\":\"a@example.org\"}}");
 	assert_int_equal(r.status, 422);
 	assert_string_equal(reply_header(&r, "Content-Type"), "application/problem+json");
 	assert_ok(json_read(strbuf_str(&r.body), r.body.len, "answer", &a, &e), &e);
@@ -713,6 +714,8 @@ static void each_wrong_field_is_told(void **state)
 	assert_string_equal(code_of(a, "/job"), "unknown_job");
 	assert_string_equal(code_of(a, "/colour"), "unknown_field");
 	assert_string_equal(code_of(a, "/note"), "wrong_type");
+	assert_string_equal(code_of(a, "/patch"), "not_supported");
+	assert_string_equal(code_of(a, "/notify"), "not_supported");
 	POST_JSON(s, "/api/v1/bisects", swapped);
 	assert_int_equal(s.status, 422);
 	POST_JSON(q, "/api/v1/bisects", equal);
