@@ -19,18 +19,27 @@
 
 struct writer {
 	struct strbuf text;
-	const char *(*subject)(const char *hash, void *arg);
-	void *arg;
+	const struct bisect_git_about *about;
 };
+
+/* Steers a terminal: C0, DEL, and C1 as UTF-8 writes it. */
+static bool is_control(const unsigned char *c)
+{
+	return *c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0);
+}
 
 static void write_comment(struct writer *w, const char *what, const char *hash)
 {
-	const char *subject = w->subject ? w->subject(hash, w->arg) : NULL;
+	const char *subject = w->about->subject ? w->about->subject(hash, w->about->arg) : NULL;
+	const unsigned char *c = (const unsigned char *)(subject ? subject : "");
 
 	strbuf_addf(&w->text, "# %s: [%s] ", what, hash);
-	for (const char *c = subject ? subject : ""; *c != '\0' && *c != '\n'; c++)
-		if ((unsigned char)*c >= ' ' && *c != 0x7f)
-			strbuf_addch(&w->text, *c);
+	for (; *c != '\0' && *c != '\n'; c++) {
+		if (*c == '\t' || !is_control(c))
+			strbuf_addch(&w->text, (char)*c);
+		else if (*c == 0xc2)
+			c++;
+	}
 	strbuf_addch(&w->text, '\n');
 }
 
@@ -79,16 +88,47 @@ static void write_answer(struct writer *w, const struct bisect_state *s,
 		write_comment(w, "possible first bad commit", commits[step->set[i]].hash);
 }
 
-char *bisect_log_git(struct bisect_state *s, const char *good, const struct bisect_step *step,
-		     const char *(*subject)(const char *hash, void *arg), void *arg)
+/* As git's sq_quote_argv() does: each word in quotes, with a space before it. */
+static void write_quoted(struct writer *w, const char *word)
 {
-	struct writer w = { .text = STRBUF_INIT, .subject = subject, .arg = arg };
+	strbuf_addstr(&w->text, " '");
+	for (; *word != '\0'; word++) {
+		if (*word == '\'' || *word == '!')
+			strbuf_addf(&w->text, "'\\%c'", *word);
+		else
+			strbuf_addch(&w->text, *word);
+	}
+	strbuf_addch(&w->text, '\'');
+}
+
+static void write_start(struct writer *w, const char *good, const char *bad)
+{
+	const struct bisect_git_about *a = w->about;
+
+	strbuf_addstr(&w->text, "git bisect start");
+	if (a->first_parent)
+		write_quoted(w, "--first-parent");
+	if (a->n_paths > 0)
+		write_quoted(w, "--");
+	for (size_t i = 0; i < a->n_paths; i++)
+		write_quoted(w, a->paths[i]);
+	strbuf_addstr(&w->text, "\n# status: waiting for both good and bad commits\n");
+	write_word(w, "bad", bad);
+	strbuf_addstr(&w->text, "# status: waiting for good commit(s), bad commit known\n");
+	write_word(w, "good", good);
+	for (size_t i = 0; i < a->n_goods; i++)
+		write_word(w, "good", a->goods[i]);
+}
+
+char *bisect_log_git(struct bisect_state *s, const char *good, const struct bisect_step *step,
+		     const struct bisect_git_about *about)
+{
+	static const struct bisect_git_about nothing;
+	struct writer w = { .text = STRBUF_INIT, .about = about ? about : &nothing };
 	const int bad_end = (int)s->graph->n - 1;
 	_cleanup_(freep) bool *told = xcalloc(s->graph->n, sizeof(*told));
 
-	strbuf_addstr(&w.text, "git bisect start\n");
-	write_word(&w, "bad", s->graph->commits[bad_end].hash);
-	write_word(&w, "good", good);
+	write_start(&w, good, s->graph->commits[bad_end].hash);
 	for (size_t i = 0; i < s->n_events; i++) {
 		const struct bisect_event *event = &s->events[i];
 		bool tested = event->kind == BISECT_EVENT_RUN || event->kind == BISECT_EVENT_SKIP;

@@ -51,18 +51,35 @@ int bisect_log_start(const struct bisect_log *log, struct bisect_state *ret, str
 int bisect_log_apply(struct bisect_state *s, const struct bisect_event *event, struct err *e);
 
 /**
+ * struct bisect_git_about - what git's log tells beside the words; all borrowed.
+ * @goods, @n_goods: hashes of further good ends, of branches that went apart.
+ * @paths, @n_paths: the search was limited to these. @first_parent: and to first parents.
+ * @subject: of the commit's message by its hash, "" or NULL if there is none; valid until the next
+ *	     call. Control characters are dropped from it. NULL: no subjects.
+ */
+struct bisect_git_about {
+	const char *const *goods;
+	size_t n_goods;
+	const char *const *paths;
+	size_t n_paths;
+	bool first_parent;
+	const char *(*subject)(const char *hash, void *arg);
+	void *arg;
+};
+
+/**
  * bisect_log_git() - the log as `git bisect log` would print it, fit for `git bisect replay`.
  * @good: hash of the good end.
  * @step: answer of bisect_next(), or NULL: adds the line of the first bad commit, or of those that
  *        are left when the rest cannot be tested.
- * @subject: first line of a commit's message by its hash, or NULL; control characters are dropped.
+ * @about: may be NULL.
  *
- * Commits in the order of their first run. Good or bad is said of a commit with nine in ten; of the
- * others there is a comment.
+ * In form as git 2.37 and later writes it. Commits in the order of their first run. Good or bad is
+ * said of a commit with nine in ten; of the others there is a comment.
  * Return: text; free() it.
  */
 char *bisect_log_git(struct bisect_state *s, const char *good, const struct bisect_step *step,
-		     const char *(*subject)(const char *hash, void *arg), void *arg);
+		     const struct bisect_git_about *about);
 
 enum bisect_word {
 	BISECT_WORD_GOOD,

@@ -9,6 +9,8 @@
 #include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
+#include "bot/watch/range.h"
+#include "bot/watch/subject.h"
 
 #include <getopt.h>
 #include <git2.h>
@@ -285,6 +287,46 @@ static void print_answer(const struct replay *r, const struct bisect_step *step)
 		     plain_minutes(r->log, 10));
 }
 
+struct subjects {
+	git_repository *repo;
+	struct strbuf text;
+};
+
+static const char *subject_of(const char *hash, void *arg)
+{
+	struct subjects *s = arg;
+	git_commit *commit = NULL;
+	git_oid id;
+
+	strbuf_reset(&s->text);
+	if (git_oid_fromstr(&id, hash) == 0 && git_commit_lookup(&commit, s->repo, &id) == 0)
+		subject_add(&s->text, git_commit_message(commit));
+	git_commit_free(commit);
+	return strbuf_str(&s->text);
+}
+
+/* With subjects where a repository is named. */
+static int print_git_log(struct replay *r, const struct bisect_step *step, struct err *e)
+{
+	struct subjects subjects = { .text = STRBUF_INIT };
+	struct bisect_git_about about = { .arg = &subjects };
+	_cleanup_(freep) char *text = NULL;
+	int rc = 0;
+
+	(void)git_libgit2_init();
+	if (r->q->repo)
+		rc = range_open(r->q->repo, &subjects.repo, e);
+	if (rc == 0) {
+		about.subject = subjects.repo ? subject_of : NULL;
+		text = bisect_log_git(&r->s, hash_of(r, BISECT_GOOD_END), step, &about);
+		(void)fputs(text, stdout);
+	}
+	git_repository_free(subjects.repo);
+	strbuf_done(&subjects.text);
+	(void)git_libgit2_shutdown();
+	return rc;
+}
+
 static int replay_own(const struct cli *cli, const struct replay_options *q,
 		      const struct bisect_log *log, struct err *e)
 {
@@ -301,10 +343,7 @@ static int replay_own(const struct cli *cli, const struct replay_options *q,
 	if (rc == 0)
 		rc = bisect_next(&r.s, &step, e);
 	if (rc == 0 && q->git_log) {
-		_cleanup_(freep) char *text =
-			bisect_log_git(&r.s, hash_of(&r, BISECT_GOOD_END), &step, NULL, NULL);
-
-		(void)fputs(text, stdout);
+		rc = print_git_log(&r, &step, e);
 	} else if (rc == 0 && cli->json) {
 		print_json(&r, &step);
 	} else if (rc == 0) {

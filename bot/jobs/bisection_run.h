@@ -133,5 +133,8 @@ int bisection_run_log_step(struct bisection_run *b, const struct bisection_asked
  */
 void bisection_run_forecast(struct bisection_run *b);
 
+/** bisection_run_git_log() - its log as git would write it, with subjects; free() it. */
+char *bisection_run_git_log(struct bisection_run *b);
+
 /** bisection_run_status() - what readers see: posterior, steps, boots; a new reference. */
 json_t *bisection_run_status(struct bisection_run *b);

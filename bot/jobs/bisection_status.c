@@ -235,8 +235,7 @@ json_t *bisection_run_status(struct bisection_run *b)
 	if (b->model && json_object_set(o, "model", b->model) < 0)
 		abort();
 	if (b->state.n_runs) {
-		_cleanup_(freep) char *log =
-			bisect_log_git(&b->state, b->good, b->step, NULL, NULL);
+		_cleanup_(freep) char *log = bisection_run_git_log(b);
 
 		json_set_str(o, "git_log", log);
 	}

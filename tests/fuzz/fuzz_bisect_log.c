@@ -17,7 +17,7 @@ static void follow(const struct bisect_log *log)
 	for (size_t i = 0; ok && i < log->n_events; i++)
 		ok = bisect_log_apply(&s, &log->events[i], NULL) == 0;
 	if (ok && bisect_next(&s, &step, NULL) == 0)
-		free(bisect_log_git(&s, "good", &step, NULL, NULL));
+		free(bisect_log_git(&s, "good", &step, NULL));
 	bisect_step_done(&step);
 	free(bisect_log_write(&s, log->good));
 	bisect_done(&s);

@@ -22,7 +22,8 @@ static int set_up(void **state)
 	repo_commits(&f->repo, 2, "a.c");
 	free(repo_sh(&f->repo, "git tag start; git checkout -q -b side"));
 	repo_commits(&f->repo, 2, "s.c");
-	free(repo_sh(&f->repo, "echo slow > speed; git add speed; git commit -q -m 'be slow'"));
+	free(repo_sh(&f->repo,
+		     "echo slow > speed; git add speed; git commit -q -m 'be	slow  ' -m body"));
 	f->culprit = repo_sh(&f->repo, "git rev-parse HEAD");
 	repo_commits(&f->repo, 1, "s.c");
 	free(repo_sh(&f->repo, "git checkout -q main"));
@@ -136,6 +137,46 @@ static void git_replays_what_is_exported(void **state)
 	free(want);
 }
 
+/* Byte for byte, but for the place where git says which is the first bad commit. */
+static void export_is_as_git_writes_it(void **state)
+{
+	const struct fixture *f = *state;
+
+	bisect(f);
+	free(repo_sh(&f->repo,
+		     "'%s/kperfbot' bisect replay --git-log --repo . log > ours; "
+		     "grep '^git' ours | sh >/dev/null 2>&1; git bisect log > theirs; "
+		     "git bisect reset >/dev/null 2>&1; grep -q 'slow$' ours && "
+		     "grep -v '^# first bad' ours > ours.cut; "
+		     "grep -v '^# first bad' theirs | cmp - ours.cut && "
+		     "test \"$(grep '^# first bad' ours)\" = \"$(grep '^# first bad' theirs)\"",
+		     TEST_BIN_DIR));
+}
+
+/* Of two branches that are merged in turns, and a commit in between that nobody can build. */
+static void git_replays_skips_and_merges(void **state)
+{
+	const struct fixture *f = *state;
+	char *out;
+
+	free(repo_sh(&f->repo, "git tag top; git checkout -q -b other start; "
+			       "for i in 1 2 3; do echo $i >> o.c; git add o.c; "
+			       "git commit -q -m \"o $i\"; done; git checkout -q main; "
+			       "git merge -q --no-ff -m again other"));
+	bisect(f);
+	free(repo_sh(&f->repo,
+		     "s=$(git rev-parse other~1); sed -i \"2i{\\\"skip\\\":{\\\"commit\\\":"
+		     "\\\"$s\\\",\\\"reason\\\":\\\"build\\\"}}\" log; "
+		     "'%s/kperfbot' bisect replay --git-log --repo . log > ours",
+		     TEST_BIN_DIR));
+	out = repo_sh(&f->repo, "grep -c '^git bisect skip' ours; git bisect replay ours 2>&1; "
+				"git bisect reset >/dev/null 2>&1");
+	assert_int_equal(atoi(out), 1);
+	if (!strstr(out, f->culprit) || !strstr(out, "is the first bad commit"))
+		fail_msg("%s", out);
+	free(out);
+}
+
 static void log_of_git_is_followed_word_by_word(void **state)
 {
 	const struct fixture *f = *state;
@@ -174,6 +215,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(own_log_is_followed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(git_replays_what_is_exported, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(export_is_as_git_writes_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(git_replays_skips_and_merges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(log_of_git_is_followed_word_by_word, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(says_what_is_wrong, set_up, tear_down),

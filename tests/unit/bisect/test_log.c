@@ -176,7 +176,7 @@ static void later_events_are_ignored(void **state)
 static const char *subject(const char *hash, void *arg)
 {
 	assert_string_equal(arg, "told");
-	return hash[0] == 'e' ? "mm: be \033[31mslow\n\nbody" : NULL;
+	return hash[0] == 'e' ? "mm: be\t\033[31m\xc2\x9bslow\n\nbody" : NULL;
 }
 
 static void git_log_has_words_in_order(void **state)
@@ -186,15 +186,30 @@ static void git_log_has_words_in_order(void **state)
 				    .commit = 4,
 				    .second = BISECT_NO_COMMIT };
 	char arg[] = "told";
-	char *text = bisect_log_git(&f->s, "0000", &step, subject, arg);
+	static const char *const goods[] = { "1111" };
+	static const char *const paths[] = { "mm", "it's a path!" };
+	struct bisect_git_about about = { .subject = subject, .arg = arg };
+	char *text = bisect_log_git(&f->s, "0000", &step, &about);
 
 	assert_string_equal(text, "git bisect start\n"
+				  "# status: waiting for both good and bad commits\n"
 				  "# bad: [h] \ngit bisect bad h\n"
+				  "# status: waiting for good commit(s), bad commit known\n"
 				  "# good: [0000] \ngit bisect good 0000\n"
 				  "# skip: [c] \ngit bisect skip c\n"
-				  "# bad: [e] mm: be [31mslow\ngit bisect bad e\n"
+				  "# bad: [e] mm: be\t[31mslow\ngit bisect bad e\n"
 				  "# good: [d] \ngit bisect good d\n"
-				  "# first bad commit: [e] mm: be [31mslow\n");
+				  "# first bad commit: [e] mm: be\t[31mslow\n");
+	free(text);
+	about = (struct bisect_git_about){
+		.goods = goods, .n_goods = 1, .paths = paths, .n_paths = 2, .first_parent = true
+	};
+	text = bisect_log_git(&f->s, "0000", NULL, &about);
+	assert_ptr_equal(strstr(text, "git bisect start '--first-parent' '--' 'mm' "
+				      "'it'\\''s a path'\\!''\n"),
+			 text);
+	assert_non_null(
+		strstr(text, "git bisect good 0000\n# good: [1111] \ngit bisect good 1111\n"));
 	free(text);
 }
 
@@ -214,7 +229,7 @@ static void what_is_unsure_is_a_comment(void **state)
 	tell(&s, BISECT_GOOD_END, 1, 5.0);
 	tell(&s, 7, 2, 5.1);
 	tell(&s, 3, 3, 5.05);
-	text = bisect_log_git(&s, "0000", NULL, NULL, NULL);
+	text = bisect_log_git(&s, "0000", NULL, NULL);
 	assert_non_null(strstr(text, "# unsure: [0000000000000000000000000000000000000003]"));
 	assert_null(strstr(text, "git bisect good 0000000000000000000000000000000000000003"));
 	assert_null(strstr(text, "git bisect bad 0000000000000000000000000000000000000003"));
