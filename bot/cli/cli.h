@@ -49,6 +49,9 @@ struct cli {
 /** cli_global_option() - take a global option (--json, -q, -v, --color=…) that getopt_long() found. */
 bool cli_global_option(struct cli *cli, const char *name, const char *value);
 
+/** cli_color_known() - is @when auto, always or never? */
+bool cli_color_known(const char *when);
+
 /**
  * cli_usage() - print what is wrong and the usage to stderr, with --json also a problem object to
  * stdout. Return: EXIT_USAGE.

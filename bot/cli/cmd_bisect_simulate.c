@@ -8,9 +8,9 @@
 #include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/options.h"
 #include "bot/watch/range.h"
 
-#include <getopt.h>
 #include <git2.h>
 #include <string.h>
 
@@ -43,8 +43,9 @@ static struct request request_default(void)
 	return q;
 }
 
-static int take_cost(struct request *q, char *text, struct err *e)
+static int take_cost(void *to, const char *text, struct err *e)
 {
+	struct request *q = to;
 	struct bisect_params *p = &q->sim.model;
 	const struct {
 		const char *name;
@@ -53,9 +54,10 @@ static int take_cost(struct request *q, char *text, struct err *e)
 		      { "incr", &p->cost_incremental },
 		      { "boot", &p->cost_boot },
 		      { "run", &p->cost_run } };
+	_cleanup_(freep) char *words = xstrdup(text);
 	char *rest = NULL;
 
-	for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
+	for (char *part = strtok_r(words, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
 		char *value = strchr(part, '=');
 		size_t i = 0;
 		int r;
@@ -79,8 +81,9 @@ static int take_cost(struct request *q, char *text, struct err *e)
 	return 0;
 }
 
-static int take_strategy(struct request *q, const char *text, struct err *e)
+static int take_strategy(void *to, const char *text, struct err *e)
 {
+	struct request *q = to;
 	int64_t n;
 	int r;
 
@@ -94,56 +97,6 @@ static int take_strategy(struct request *q, const char *text, struct err *e)
 	q->sim.strategy = BISECT_PLAIN;
 	q->sim.plain_boots = (int)n;
 	return r;
-}
-
-static int take_int(const char *value, int64_t max, int *ret, struct err *e)
-{
-	int64_t n = 0;
-	int r = parse_i64(value, 1, max, &n, e);
-
-	*ret = (int)n;
-	return r;
-}
-
-static int take_option(struct request *q, const char *name, char *value, struct err *e)
-{
-	struct bisect_sim *sim = &q->sim;
-	int64_t seed = 0;
-	int r = 0;
-
-	if (!strcmp(name, "repo")) {
-		q->repo = value;
-	} else if (!strcmp(name, "no-step")) {
-		sim->culprit = BISECT_SIM_NONE;
-	} else if (!strcmp(name, "reverted")) {
-		sim->second = -1;
-	} else if (!strcmp(name, "second")) {
-		r = parse_ratio(value, &sim->second, e);
-	} else if (!strcmp(name, "linear")) {
-		r = parse_i64(value, 1, BISECT_MAX_COMMITS, &q->linear, e);
-	} else if (!strcmp(name, "effect-sigma")) {
-		r = parse_f64(value, -1e6, 1e6, &sim->model.step, e);
-	} else if (!strcmp(name, "boot-sigma")) {
-		r = parse_f64(value, 0, 1e3, &sim->model.boot_sd, e);
-	} else if (!strcmp(name, "commit-sigma")) {
-		r = parse_f64(value, 0, 1e3, &sim->model.commit_sd, e);
-	} else if (!strcmp(name, "outliers")) {
-		r = parse_ratio(value, &sim->outliers, e);
-	} else if (!strcmp(name, "skip")) {
-		r = parse_ratio(value, &sim->skip, e);
-	} else if (!strcmp(name, "machines")) {
-		r = take_int(value, 64, &sim->machines, e);
-	} else if (!strcmp(name, "trials")) {
-		r = take_int(value, 1000000, &sim->trials, e);
-	} else if (!strcmp(name, "seed")) {
-		r = parse_i64(value, 0, INT64_MAX, &seed, e);
-		sim->seed = (uint64_t)seed;
-	} else if (!strcmp(name, "cost")) {
-		r = take_cost(q, value, e);
-	} else {
-		r = take_strategy(q, value, e);
-	}
-	return r < 0 ? err_wrap(e, "--%s", name) : 0;
 }
 
 static int check_request(struct cli *cli, struct request *q, int names)
@@ -164,44 +117,41 @@ static int check_request(struct cli *cli, struct request *q, int names)
 
 static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
 {
-	static const struct option options[] = { { "repo", required_argument, NULL, 'o' },
-						 { "linear", required_argument, NULL, 'o' },
-						 { "effect-sigma", required_argument, NULL, 'o' },
-						 { "boot-sigma", required_argument, NULL, 'o' },
-						 { "commit-sigma", required_argument, NULL, 'o' },
-						 { "outliers", required_argument, NULL, 'o' },
-						 { "skip", required_argument, NULL, 'o' },
-						 { "machines", required_argument, NULL, 'o' },
-						 { "cost", required_argument, NULL, 'o' },
-						 { "strategy", required_argument, NULL, 'o' },
-						 { "trials", required_argument, NULL, 'o' },
-						 { "seed", required_argument, NULL, 'o' },
-						 { "no-step", no_argument, NULL, 'o' },
-						 { "second", required_argument, NULL, 'o' },
-						 { "reverted", no_argument, NULL, 'o' },
-						 { "json", no_argument, NULL, 'g' },
-						 { "quiet", no_argument, NULL, 'g' },
-						 { "verbose", no_argument, NULL, 'g' },
-						 { "color", required_argument, NULL, 'g' },
-						 { 0 } };
-	struct err e = { 0 };
-	int c, at = 0;
+	struct bisect_sim *sim = &q->sim;
+	struct bisect_params *p = &sim->model;
+	bool no_step = false, reverted = false;
+	int64_t seed = (int64_t)sim->seed;
+	const struct cli_option options[] = {
+		CLI_TEXT("repo", &q->repo),
+		CLI_I64("linear", &q->linear, 1, BISECT_MAX_COMMITS),
+		CLI_F64("effect-sigma", &p->step, -1e6, 1e6),
+		CLI_F64("boot-sigma", &p->boot_sd, 0, 1e3),
+		CLI_F64("commit-sigma", &p->commit_sd, 0, 1e3),
+		CLI_RATIO("outliers", &sim->outliers),
+		CLI_RATIO("skip", &sim->skip),
+		CLI_INT("machines", &sim->machines, 1, 64),
+		CLI_TAKE("cost", take_cost, q),
+		CLI_TAKE("strategy", take_strategy, q),
+		CLI_INT("trials", &sim->trials, 1, 1000000),
+		CLI_I64("seed", &seed, 0, INT64_MAX),
+		CLI_FLAG("no-step", &no_step),
+		CLI_RATIO("second", &sim->second),
+		CLI_FLAG("reverted", &reverted),
+	};
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 
-	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
-		if (c == 'q' || c == 'v')
-			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
-		else if (c == 'g')
-			(void)cli_global_option(cli, options[at].name, optarg);
-		else if (c != 'o')
-			return cli_bad_option(cli, argv);
-		else if (take_option(q, options[at].name, optarg, &e) < 0)
-			return cli_usage(cli, "%s", e.msg);
+	if (at < 0)
+		return EXIT_USAGE;
+	sim->seed = (uint64_t)seed;
+	if (no_step)
+		sim->culprit = BISECT_SIM_NONE;
+	if (reverted)
+		sim->second = -1;
+	if (q->repo && argc - at == 2) {
+		q->good = argv[at];
+		q->bad = argv[at + 1];
 	}
-	if (q->repo && argc - optind == 2) {
-		q->good = argv[optind];
-		q->bad = argv[optind + 1];
-	}
-	return check_request(cli, q, argc - optind);
+	return check_request(cli, q, argc - at);
 }
 
 static void print_json(const struct bisect_sim_result *r, double bound)

@@ -6,10 +6,10 @@
 #include "bot/base/strbuf.h"
 #include "bot/base/visible.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/options.h"
 #include "bot/detect/changes_json.h"
 #include "bot/detect/json_write.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <string.h>
 
@@ -37,80 +37,67 @@ static int fatal(const struct cli *cli, const struct err *e)
 	return EXIT_FATAL;
 }
 
-static int take_option(struct request *q, const char *name, const char *value, struct err *e)
+static int take_better(void *to, const char *text, struct err *e)
 {
-	int v = 0;
+	int v = detect_better_parse(text);
 
-	if (!strcmp(name, "online")) {
-		q->online = true;
-	} else if (!strcmp(name, "control")) {
-		q->control = value;
-	} else if (!strcmp(name, "better")) {
-		v = detect_better_parse(value);
-		if (v < 0)
-			return err_set(e, ERR_INVAL,
-				       "--better: '%.40s' is none of higher, lower, none", value);
-		q->options.better = (enum detect_better)v;
-	} else if (!strcmp(name, "sensitivity")) {
-		v = changes_sensitivity_parse(value);
-		if (v < 0)
-			return err_set(
-				e, ERR_INVAL,
-				"--sensitivity: '%.40s' is none of balanced, sensitive, online",
-				value);
-		q->options.sensitivity = (enum changes_sensitivity)v;
-	} else {
-		if (parse_ratio(value, &q->options.min_effect, e) < 0)
-			return err_wrap(e, "--%s", name);
-		if (!(q->options.min_effect > 0))
-			return err_set(e, ERR_RANGE, "--min-effect: '%.40s' is not above 0", value);
-	}
+	if (v < 0)
+		return err_set(e, ERR_INVAL, "'%.40s' is none of higher, lower, none", text);
+	*(enum detect_better *)to = (enum detect_better)v;
 	return 0;
+}
+
+static int take_sensitivity(void *to, const char *text, struct err *e)
+{
+	int v = changes_sensitivity_parse(text);
+
+	if (v < 0)
+		return err_set(e, ERR_INVAL, "'%.40s' is none of balanced, sensitive, online",
+			       text);
+	*(enum changes_sensitivity *)to = (enum changes_sensitivity)v;
+	return 0;
+}
+
+static int take_min_effect(void *to, const char *text, struct err *e)
+{
+	double *effect = to;
+	int r = parse_ratio(text, effect, e);
+
+	if (r == 0 && !(*effect > 0))
+		return err_set(e, ERR_RANGE, "'%.40s' is not above 0", text);
+	return r;
 }
 
 /* Return: index of the file argument; -1 after a usage message. */
 static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
 {
-	static const struct option options[] = { { "better", required_argument, NULL, 'o' },
-						 { "min-effect", required_argument, NULL, 'o' },
-						 { "sensitivity", required_argument, NULL, 'o' },
-						 { "control", required_argument, NULL, 'o' },
-						 { "online", no_argument, NULL, 'o' },
-						 { "json", no_argument, NULL, 'g' },
-						 { "quiet", no_argument, NULL, 'g' },
-						 { "verbose", no_argument, NULL, 'g' },
-						 { "color", required_argument, NULL, 'g' },
-						 { 0 } };
-	struct err e = { 0 };
+	struct changes_options *o = &q->options;
+	const struct cli_option options[] = {
+		CLI_TAKE("better", take_better, &o->better),
+		CLI_TAKE("min-effect", take_min_effect, &o->min_effect),
+		CLI_TAKE("sensitivity", take_sensitivity, &o->sensitivity),
+		CLI_TEXT("control", &q->control),
+		CLI_FLAG("online", &q->online),
+	};
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 	struct changes none = { 0 };
-	int c, at = 0;
+	struct err e = { 0 };
 
-	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
-		if (c == 'q' || c == 'v') {
-			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
-		} else if (c == 'g') {
-			(void)cli_global_option(cli, options[at].name, optarg);
-		} else if (c != 'o') {
-			(void)cli_bad_option(cli, argv);
-			return -1;
-		} else if (take_option(q, options[at].name, optarg, &e) < 0) {
-			(void)cli_usage(cli, "%s", e.msg);
-			return -1;
-		}
-	}
-	if (argc - optind != 1) {
-		(void)cli_usage(cli, "want one file, got %d", argc - optind);
+	if (at < 0)
+		return -1;
+	if (argc - at != 1) {
+		(void)cli_usage(cli, "want one file, got %d", argc - at);
 		return -1;
 	}
-	if (changes_find(NULL, 0, NULL, &q->options, &none, &e) < 0) {
+	if (changes_find(NULL, 0, NULL, o, &none, &e) < 0) {
 		(void)cli_usage(cli, "%s", e.msg);
 		return -1;
 	}
-	if (q->control && !strcmp(q->control, "-") && !strcmp(argv[optind], "-")) {
+	if (q->control && !strcmp(q->control, "-") && !strcmp(argv[at], "-")) {
 		(void)cli_usage(cli, "standard input can be read only once");
 		return -1;
 	}
-	return optind;
+	return at;
 }
 
 static int read_series(const char *path, struct strbuf *text, bool each_row,

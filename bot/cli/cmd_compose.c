@@ -5,9 +5,9 @@
 #include "bot/base/json.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/options.h"
 #include "bot/mail/compose.h"
 
-#include <getopt.h>
 #include <string.h>
 
 #define INPUT_MAX (8U << 20)
@@ -62,28 +62,19 @@ static int compose_file(struct cli *cli, const char *path, const char *kind)
 
 int cmd_compose(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
-						 { "quiet", no_argument, NULL, 'q' },
-						 { "kind", required_argument, NULL, 'k' },
-						 { 0 } };
 	const char *kind = "report";
+	const struct cli_option options[] = { CLI_TEXT("kind", &kind) };
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 	struct err e = { 0 };
-	int c;
 
-	while ((c = getopt_long(argc, argv, "jq", options, NULL)) != -1) { /* NOLINT */
-		if (c == '?')
-			return cli_bad_option(cli, argv);
-		if (c == 'k')
-			kind = optarg;
-		else
-			(void)cli_global_option(cli, c == 'j' ? "json" : "quiet", NULL);
-	}
-	if (argc - optind != 1)
+	if (at < 0)
+		return EXIT_USAGE;
+	if (argc - at != 1)
 		return cli_usage(cli, "name one file, or - for standard input");
 	/* an unknown kind is wrong usage, and is told before any input is read */
 	if (strcmp(kind, "report") != 0) {
 		(void)compose_kind(kind, NULL, NULL, &e);
 		return cli_usage(cli, "%s", e.msg);
 	}
-	return compose_file(cli, argv[optind], kind);
+	return compose_file(cli, argv[at], kind);
 }

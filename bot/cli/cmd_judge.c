@@ -7,10 +7,10 @@
 #include "bot/base/strbuf.h"
 #include "bot/base/visible.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/options.h"
 #include "bot/detect/verdict_json.h"
 
 #include <fnmatch.h>
-#include <getopt.h>
 #include <math.h>
 #include <string.h>
 
@@ -71,8 +71,9 @@ static int fatal(const struct cli *cli, struct err *e)
 	return EXIT_FATAL;
 }
 
-static int parse_looks(struct request *q, const char *text, struct err *e)
+static int take_looks(void *to, const char *text, struct err *e)
 {
+	struct request *q = to;
 	const char *s = text;
 	size_t n = 0;
 
@@ -96,80 +97,60 @@ static int parse_looks(struct request *q, const char *text, struct err *e)
 	return 0;
 }
 
-static int take_option(struct request *q, const char *name, const char *value, struct err *e)
+static int take_min_effect(void *to, const char *text, struct err *e)
 {
-	struct detect_options *o = &q->options;
-	int r = 0;
+	struct detect_options *o = to;
+	int r = parse_ratio(text, &o->min_effect, e);
 
-	if (!strcmp(name, "history")) {
-		q->history = value;
-	} else if (!strcmp(name, "metric")) {
-		q->glob = value;
-	} else if (!strcmp(name, "single-look")) {
-		o->single_look = true;
-	} else if (!strcmp(name, "looks")) {
-		r = parse_looks(q, value, e);
-	} else if (!strcmp(name, "level")) {
-		r = parse_ratio(value, &o->level, e);
-	} else if (!strcmp(name, "min-effect")) {
-		r = parse_ratio(value, &o->min_effect, e);
-		o->monitor_min_effect = o->min_effect;
-		/* Who does not want to hear of 5 % does not want runs to find 4 % either. */
-		o->same_effect = fmax(.75 * o->target_effect, o->min_effect);
-		o->target_effect = fmax(o->target_effect, o->min_effect);
-	} else {
-		r = parse_ratio(value, &o->fdr_q, e);
-		o->monitor_fdr_q = o->fdr_q;
-	}
-	return r < 0 ? err_wrap(e, "--%s", name) : 0;
+	o->monitor_min_effect = o->min_effect;
+	/* Who does not want to hear of 5 % does not want runs to find 4 % either. */
+	o->same_effect = fmax(.75 * o->target_effect, o->min_effect);
+	o->target_effect = fmax(o->target_effect, o->min_effect);
+	return r;
+}
+
+static int take_fdr(void *to, const char *text, struct err *e)
+{
+	struct detect_options *o = to;
+	int r = parse_ratio(text, &o->fdr_q, e);
+
+	o->monitor_fdr_q = o->fdr_q;
+	return r;
 }
 
 /* Return: index of the first file argument; -1 after a usage message. */
 static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
 {
-	static const struct option options[] = { { "history", required_argument, NULL, 'o' },
-						 { "looks", required_argument, NULL, 'o' },
-						 { "min-effect", required_argument, NULL, 'o' },
-						 { "level", required_argument, NULL, 'o' },
-						 { "fdr", required_argument, NULL, 'o' },
-						 { "metric", required_argument, NULL, 'o' },
-						 { "single-look", no_argument, NULL, 'o' },
-						 { "json", no_argument, NULL, 'g' },
-						 { "quiet", no_argument, NULL, 'g' },
-						 { "verbose", no_argument, NULL, 'g' },
-						 { "color", required_argument, NULL, 'g' },
-						 { 0 } };
+	struct detect_options *o = &q->options;
+	const struct cli_option options[] = {
+		CLI_TEXT("history", &q->history),
+		CLI_TAKE("looks", take_looks, q),
+		CLI_TAKE("min-effect", take_min_effect, o),
+		CLI_RATIO("level", &o->level),
+		CLI_TAKE("fdr", take_fdr, o),
+		CLI_TEXT("metric", &q->glob),
+		CLI_FLAG("single-look", &o->single_look),
+	};
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options)), stdin_used = 0;
 	struct err e = { 0 };
-	int c, at = 0, stdin_used = 0;
 
-	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
-		if (c == 'q' || c == 'v') {
-			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
-		} else if (c == 'g') {
-			(void)cli_global_option(cli, options[at].name, optarg);
-		} else if (c != 'o') {
-			(void)cli_bad_option(cli, argv);
-			return -1;
-		} else if (take_option(q, options[at].name, optarg, &e) < 0) {
-			(void)cli_usage(cli, "%s", e.msg);
-			return -1;
-		}
-	}
-	if (argc - optind < 2) {
-		(void)cli_usage(cli, "want two or more files, got %d", argc - optind);
+	if (at < 0)
+		return -1;
+	if (argc - at < 2) {
+		(void)cli_usage(cli, "want two or more files, got %d", argc - at);
 		return -1;
 	}
-	if (detect_options_check(&q->options, &e) < 0) {
+	if (detect_options_check(o, &e) < 0) {
 		(void)cli_usage(cli, "%s", e.msg);
 		return -1;
 	}
-	for (int i = optind; i < argc; i++)
+	for (int i = at; i < argc; i++)
 		stdin_used += !strcmp(argv[i], "-");
 	if (stdin_used + (q->history && !strcmp(q->history, "-")) > 1) {
 		(void)cli_usage(cli, "standard input can be read only once");
 		return -1;
 	}
-	return optind;
+	return at;
 }
 
 static const char *or_empty(const char *s)

@@ -1,57 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/base/config.h"
 #include "bot/base/err.h"
-#include "bot/base/parse.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
+#include "bot/cli/options.h"
 #include "bot/db/db.h"
 #include "bot/store/page_read.h"
-
-#include <getopt.h>
 
 static int read_options(struct cli *cli, int argc, char **argv, struct page_filter *f,
 			bool *exit_code)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
-						 { "state", required_argument, NULL, 's' },
-						 { "tree", required_argument, NULL, 't' },
-						 { "class", required_argument, NULL, 'c' },
-						 { "suite", required_argument, NULL, 'u' },
-						 { "limit", required_argument, NULL, 'n' },
-						 { "exit-code", no_argument, NULL, 'x' },
-						 { 0 } };
-	struct err e = { 0 };
-	int o;
+	const struct cli_option options[] = {
+		CLI_TEXT("state", &f->state),
+		CLI_TEXT("tree", &f->tree),
+		CLI_TEXT("class", &f->class),
+		CLI_TEXT("suite", &f->suite),
+		CLI_I64("limit", &f->limit, 1, 500, .letter = 'n'),
+		CLI_FLAG("exit-code", exit_code),
+	};
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 
-	while ((o = getopt_long(argc, argv, "n:", options, NULL)) != -1) { /* NOLINT */
-		switch (o) {
-		case 'j':
-			cli->json = true;
-			break;
-		case 's':
-			f->state = optarg;
-			break;
-		case 't':
-			f->tree = optarg;
-			break;
-		case 'c':
-			f->class = optarg;
-			break;
-		case 'u':
-			f->suite = optarg;
-			break;
-		case 'n':
-			if (parse_i64(optarg, 1, 500, &f->limit, &e) < 0)
-				return cli_usage(cli, "--limit: %s", e.msg);
-			break;
-		case 'x':
-			*exit_code = true;
-			break;
-		default:
-			return cli_bad_option(cli, argv);
-		}
-	}
-	return optind < argc ? cli_usage(cli, "takes no argument '%s'", argv[optind]) : 0;
+	if (at < 0)
+		return EXIT_USAGE;
+	return at < argc ? cli_usage(cli, "takes no argument '%s'", argv[at]) : 0;
 }
 
 int cmd_list(struct cli *cli, int argc, char **argv)

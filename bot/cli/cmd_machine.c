@@ -4,11 +4,11 @@
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
+#include "bot/cli/options.h"
 #include "bot/db/db.h"
 #include "bot/store/machine.h"
 #include "bot/store/page_read.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <pwd.h>
 #include <string.h>
@@ -22,32 +22,17 @@ struct machine_args {
 
 static int read_options(struct cli *cli, int argc, char **argv, struct machine_args *a)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "why", required_argument, NULL, 'y' },
-		{ "now", no_argument, NULL, 'n' },
-		{ "wait", no_argument, NULL, 'w' },
-		{ 0 },
-	};
+	const struct cli_option options[] = { CLI_TEXT("why", &a->why), CLI_FLAG("now", &a->now),
+					      CLI_FLAG("wait", &a->wait) };
 	static const char *const verbs[] = { "show", "drain", "undrain", "check", NULL };
-	int o;
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 
-	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) { /* NOLINT */
-		if (o == 'j')
-			cli->json = true;
-		else if (o == 'y')
-			a->why = optarg;
-		else if (o == 'n')
-			a->now = true;
-		else if (o == 'w')
-			a->wait = true;
-		else
-			return cli_bad_option(cli, argv);
-	}
-	a->verb = optind < argc ? argv[optind++] : "";
-	a->name = optind < argc ? argv[optind++] : NULL;
-	if (optind < argc)
-		return cli_usage(cli, "what is '%s'?", argv[optind]);
+	if (at < 0)
+		return EXIT_USAGE;
+	a->verb = at < argc ? argv[at++] : "";
+	a->name = at < argc ? argv[at++] : NULL;
+	if (at < argc)
+		return cli_usage(cli, "what is '%s'?", argv[at]);
 	if (!strcmp(a->verb, "list") && !a->name)
 		return 0;
 	for (int i = 0; verbs[i] && a->name; i++) {

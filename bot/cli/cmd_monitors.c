@@ -3,13 +3,12 @@
 #include "bot/base/err.h"
 #include "bot/base/file.h"
 #include "bot/base/json.h"
-#include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/metric_print.h"
+#include "bot/cli/options.h"
 #include "runners/monitors/monitor.h"
 
-#include <getopt.h>
 #include <string.h>
 
 #define RECORDING_MAX ((size_t)256 << 20)
@@ -145,48 +144,12 @@ static int parse(struct cli *cli, const struct request *q, char **files, int n)
 	return code;
 }
 
-/* Return: index of the first word in argv, or -1 after a usage message. */
-static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
-{
-	static const struct option options[] = { { "span", required_argument, NULL, 's' },
-						 { "work", required_argument, NULL, 'w' },
-						 { "json", no_argument, NULL, 'g' },
-						 { "quiet", no_argument, NULL, 'g' },
-						 { "verbose", no_argument, NULL, 'g' },
-						 { "color", required_argument, NULL, 'g' },
-						 { 0 } };
-	struct err e = { 0 };
-	int c, at = 0, r = 0;
-
-	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
-		if (c == 'q' || c == 'v') {
-			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
-		} else if (c == 'g') {
-			(void)cli_global_option(cli, options[at].name, optarg);
-		} else if (c == 's') {
-			r = parse_duration(optarg, &q->run.span_s, &e);
-			if (r < 0)
-				(void)err_wrap(&e, "--span");
-		} else if (c == 'w') {
-			r = parse_f64(optarg, 0, 1e18, &q->run.work, &e);
-			if (r < 0)
-				(void)err_wrap(&e, "--work");
-		} else {
-			(void)cli_bad_option(cli, argv);
-			return -1;
-		}
-		if (r < 0) {
-			(void)cli_usage(cli, "%s", e.msg);
-			return -1;
-		}
-	}
-	return optind;
-}
-
 int cmd_monitors(struct cli *cli, int argc, char **argv)
 {
 	struct request q = { 0 };
-	int at = parse_options(cli, argc, argv, &q);
+	const struct cli_option options[] = { CLI_SECONDS("span", &q.run.span_s),
+					      CLI_F64("work", &q.run.work, 0, 1e18) };
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 
 	if (at < 0)
 		return EXIT_USAGE;

@@ -7,9 +7,9 @@
 #include "bot/base/vec.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/metric_print.h"
+#include "bot/cli/options.h"
 #include "runners/suites/suite.h"
 
-#include <getopt.h>
 #include <string.h>
 
 #define OUTPUT_MAX ((size_t)512 << 20)
@@ -30,12 +30,13 @@ static void request_done(struct request *q)
 	vec_done(&q->params);
 }
 
-static int take_param(struct request *q, char *word, struct err *e)
+static int take_param(void *to, const char *word, struct err *e)
 {
+	struct request *q = to;
 	char *eq = strchr(word, '=');
 
 	if (!eq || eq == word)
-		return err_set(e, ERR_PARSE, "--param '%.80s' is not KEY=VALUE", word);
+		return err_set(e, ERR_PARSE, "'%.80s' is not KEY=VALUE", word);
 	if (!strncmp(word, "test=", 5)) {
 		q->test = eq + 1;
 		return 0;
@@ -48,34 +49,19 @@ static int take_param(struct request *q, char *word, struct err *e)
 /* Return: index of SUITE in argv, or -1 after a usage message. */
 static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
 {
-	static const struct option options[] = {
-		{ "param", required_argument, NULL, 'p' }, { "json", no_argument, NULL, 'g' },
-		{ "quiet", no_argument, NULL, 'g' },	   { "verbose", no_argument, NULL, 'g' },
-		{ "color", required_argument, NULL, 'g' }, { 0 }
-	};
+	const struct cli_option options[] = { CLI_TAKE("param", take_param, q) };
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 	struct err e = { 0 };
-	int c, at = 0;
 
-	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
-		if (c == 'q' || c == 'v') {
-			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
-		} else if (c == 'g') {
-			(void)cli_global_option(cli, options[at].name, optarg);
-		} else if (c != 'p') {
-			(void)cli_bad_option(cli, argv);
-			return -1;
-		} else if (take_param(q, optarg, &e) < 0) {
-			(void)cli_usage(cli, "%s", e.msg);
-			return -1;
-		}
-	}
-	if (argc - optind < 2) {
+	if (at < 0)
+		return -1;
+	if (argc - at < 2) {
 		(void)cli_usage(cli, "want a suite and a file");
 		return -1;
 	}
-	q->suite = suite_find(argv[optind]);
+	q->suite = suite_find(argv[at]);
 	if (!q->suite) {
-		(void)cli_usage(cli, "no suite '%.80s'; there are %s", argv[optind], suite_names());
+		(void)cli_usage(cli, "no suite '%.80s'; there are %s", argv[at], suite_names());
 		return -1;
 	}
 	if ((q->test && suite_check_test(q->suite, q->test, &e) < 0) ||
@@ -83,7 +69,7 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 		(void)cli_usage(cli, "%s", e.msg);
 		return -1;
 	}
-	return optind;
+	return at;
 }
 
 static const struct suite_metric *headline_of(const struct suite_output *out)

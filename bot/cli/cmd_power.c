@@ -2,43 +2,16 @@
 /* kperfbot power: what a comparison could see with this noise, or what it would take. */
 #include "bot/base/err.h"
 #include "bot/base/json.h"
-#include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/options.h"
 #include "bot/detect/power.h"
-
-#include <getopt.h>
-#include <string.h>
 
 /* What the command line gives; @given tells by enum power_value. */
 struct request {
 	struct power_design d;
 	bool given[POWER_VALUES];
 };
-
-static int take_option(struct request *q, const char *name, const char *value, struct err *e)
-{
-	struct power_design *d = &q->d;
-	double *const ratios[POWER_VALUES] = {
-		[POWER_NOISE] = &d->noise,   [POWER_BOOT_NOISE] = &d->boot_noise,
-		[POWER_EFFECT] = &d->effect, [POWER_LEVEL] = &d->level,
-		[POWER_POWER] = &d->power,
-	};
-	int v = 0, r;
-
-	while (strcmp(name, power_value_name((enum power_value)v)) != 0)
-		v++;
-	if (ratios[v]) {
-		r = parse_ratio(value, ratios[v], e);
-	} else {
-		int64_t n = 0;
-
-		r = parse_i64(value, 1, POWER_RUNS_MAX, &n, e);
-		*(v == POWER_RUNS ? &d->runs : &d->boots) = (int)n;
-	}
-	q->given[v] = true;
-	return r < 0 ? err_wrap(e, "--%s", name) : 0;
-}
 
 /* Level and power have defaults and boots need not be told, so these are asked for last. */
 static int find_missing(const struct request *q, enum power_value *ret, struct err *e)
@@ -76,33 +49,23 @@ static int find_missing(const struct request *q, enum power_value *ret, struct e
 
 static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
 {
-	static const struct option options[] = { { "noise", required_argument, NULL, 'o' },
-						 { "boot-noise", required_argument, NULL, 'o' },
-						 { "runs", required_argument, NULL, 'o' },
-						 { "boots", required_argument, NULL, 'o' },
-						 { "effect", required_argument, NULL, 'o' },
-						 { "level", required_argument, NULL, 'o' },
-						 { "power", required_argument, NULL, 'o' },
-						 { "json", no_argument, NULL, 'g' },
-						 { "quiet", no_argument, NULL, 'g' },
-						 { "verbose", no_argument, NULL, 'g' },
-						 { "color", required_argument, NULL, 'g' },
-						 { 0 } };
-	struct err e = { 0 };
-	int c, at = 0;
+	struct power_design *d = &q->d;
+	bool *g = q->given;
+	const struct cli_option options[] = {
+		CLI_RATIO("noise", &d->noise, .given = &g[POWER_NOISE]),
+		CLI_RATIO("boot-noise", &d->boot_noise, .given = &g[POWER_BOOT_NOISE]),
+		CLI_INT("runs", &d->runs, 1, POWER_RUNS_MAX, .given = &g[POWER_RUNS]),
+		CLI_INT("boots", &d->boots, 1, POWER_RUNS_MAX, .given = &g[POWER_BOOTS]),
+		CLI_RATIO("effect", &d->effect, .given = &g[POWER_EFFECT]),
+		CLI_RATIO("level", &d->level, .given = &g[POWER_LEVEL]),
+		CLI_RATIO("power", &d->power, .given = &g[POWER_POWER]),
+	};
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 
-	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
-		if (c == 'q' || c == 'v')
-			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
-		else if (c == 'g')
-			(void)cli_global_option(cli, options[at].name, optarg);
-		else if (c != 'o')
-			return cli_bad_option(cli, argv);
-		else if (take_option(q, options[at].name, optarg, &e) < 0)
-			return cli_usage(cli, "%s", e.msg);
-	}
-	if (optind < argc)
-		return cli_usage(cli, "'%s' is no option", argv[optind]);
+	if (at < 0)
+		return EXIT_USAGE;
+	if (at < argc)
+		return cli_usage(cli, "'%s' is no option", argv[at]);
 	return EXIT_DONE;
 }
 

@@ -5,13 +5,13 @@
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
+#include "bot/cli/options.h"
 #include "bot/db/db.h"
 #include "bot/lab/run_parse.h"
 #include "bot/store/artefact.h"
 #include "bot/store/job.h"
 #include "bot/store/run_stored.h"
 
-#include <getopt.h>
 #include <string.h>
 
 /* Runs that are read at a time, and the most bytes of one output. */
@@ -31,32 +31,18 @@ struct reparse {
 
 static int read_options(struct cli *cli, int argc, char **argv, struct reparse *p)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "job", required_argument, NULL, 'J' },
-		{ "commit", required_argument, NULL, 'c' },
-		{ "since", required_argument, NULL, 's' },
-		{ "dry-run", no_argument, NULL, 'n' },
-		{ 0 },
+	const struct cli_option options[] = {
+		CLI_TEXT("job", &p->filter.job),
+		CLI_TEXT("commit", &p->filter.commit),
+		CLI_TEXT("since", &p->filter.since),
+		CLI_FLAG("dry-run", &p->dry_run),
 	};
-	int o;
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 
-	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) { /* NOLINT */
-		if (o == 'j')
-			cli->json = true;
-		else if (o == 'J')
-			p->filter.job = optarg;
-		else if (o == 'c')
-			p->filter.commit = optarg;
-		else if (o == 's')
-			p->filter.since = optarg;
-		else if (o == 'n')
-			p->dry_run = true;
-		else
-			return cli_bad_option(cli, argv);
-	}
-	if (optind < argc)
-		return cli_usage(cli, "what is '%s'?", argv[optind]);
+	if (at < 0)
+		return EXIT_USAGE;
+	if (at < argc)
+		return cli_usage(cli, "what is '%s'?", argv[at]);
 	if (p->filter.commit &&
 	    (strspn(p->filter.commit, "0123456789abcdef") != strlen(p->filter.commit) ||
 	     strlen(p->filter.commit) < 8))

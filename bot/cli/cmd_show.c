@@ -6,10 +6,10 @@
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
 #include "bot/cli/cmd_show_series.h"
+#include "bot/cli/options.h"
 #include "bot/db/db.h"
 #include "bot/store/page_read.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <string.h>
 
@@ -149,7 +149,6 @@ static void show_bisection(const json_t *j)
 
 int cmd_show(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
 	_cleanup_(config_freep) struct config *c = NULL;
 	_cleanup_(db_closep) struct db *db = NULL;
 	_cleanup_(json_decrefp) json_t *j = NULL;
@@ -157,16 +156,13 @@ int cmd_show(struct cli *cli, int argc, char **argv)
 	struct err e = { 0 };
 	const char *id;
 	char kind = 'c';
-	int o, r;
+	int at = cli_options(cli, argc, argv, NULL, 0), r;
 
-	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) /* NOLINT */
-		if (o == 'j')
-			cli->json = true;
-		else
-			return cli_bad_option(cli, argv);
-	if (argc - optind != 1)
+	if (at < 0)
+		return EXIT_USAGE;
+	if (argc - at != 1)
 		return cli_usage(cli, "say which regression, bisection, series or commit");
-	id = argv[optind];
+	id = argv[at];
 	if (id_valid('r', id) || id_valid('b', id) || id_valid('s', id))
 		kind = id[0];
 	/* Eight hex digits beginning with b may be either; what exists is meant. */

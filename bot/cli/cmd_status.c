@@ -3,10 +3,10 @@
 #include "bot/base/err.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
+#include "bot/cli/options.h"
 #include "bot/db/db.h"
 #include "bot/store/page_read.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <string.h>
 
@@ -105,19 +105,15 @@ static void searches(const struct cli *cli, const json_t *j)
 
 int cmd_status(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
 	_cleanup_(config_freep) struct config *c = NULL;
 	_cleanup_(db_closep) struct db *db = NULL;
 	_cleanup_(json_decrefp) json_t *j = NULL;
 	struct err e = { 0 };
-	int o;
+	int at = cli_options(cli, argc, argv, NULL, 0);
 
-	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) /* NOLINT */
-		if (o == 'j')
-			cli->json = true;
-		else
-			return cli_bad_option(cli, argv);
-	if (optind < argc)
+	if (at < 0)
+		return EXIT_USAGE;
+	if (at < argc)
 		return cli_usage(cli, "takes no argument");
 	if (cli_db(cli, &c, &db, &e) < 0 || page_overview(db, &j, &e) < 0)
 		return cli_fail(cli, &e);

@@ -4,9 +4,9 @@
 #include "bot/base/json.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/options.h"
 #include "runners/suites/suite.h"
 
-#include <getopt.h>
 #include <string.h>
 
 static const char *source_name(const struct suite *s)
@@ -217,17 +217,13 @@ static void manual(void)
 
 int cmd_suites(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
 	const struct suite *s;
-	int c;
+	int at = cli_options(cli, argc, argv, NULL, 0);
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) { /* NOLINT */
-		if (c != 'j')
-			return cli_bad_option(cli, argv);
-		cli->json = true;
-	}
-	argc -= optind;
-	argv += optind;
+	if (at < 0)
+		return EXIT_USAGE;
+	argc -= at;
+	argv += at;
 	if (argc == 0 || (argc == 1 && !strcmp(argv[0], "list"))) {
 		list(cli);
 	} else if (argc == 1 && !strcmp(argv[0], "man")) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/base/config.h"
 #include "bot/base/err.h"
-#include "bot/base/parse.h"
 #include "bot/base/vec.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
+#include "bot/cli/options.h"
 #include "bot/db/db.h"
 #include "bot/store/token.h"
 
-#include <getopt.h>
 #include <string.h>
 
 struct token_args {
@@ -18,35 +17,27 @@ struct token_args {
 	int64_t days;
 };
 
+static int take_scope(void *to, const char *value, struct err *e)
+{
+	struct token_args *a = to;
+
+	(void)e;
+	vec_push(&a->scopes, value);
+	return 0;
+}
+
 static int read_options(struct cli *cli, int argc, char **argv, struct token_args *a)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
-						 { "scope", required_argument, NULL, 's' },
-						 { "days", required_argument, NULL, 'd' },
-						 { 0 } };
-	struct err e = { 0 };
-	int o;
+	const struct cli_option options[] = { CLI_TAKE("scope", take_scope, a),
+					      CLI_I64("days", &a->days, 1, 36500) };
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 
-	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) { /* NOLINT */
-		switch (o) {
-		case 'j':
-			cli->json = true;
-			break;
-		case 's':
-			vec_push(&a->scopes, optarg);
-			break;
-		case 'd':
-			if (parse_i64(optarg, 1, 36500, &a->days, &e) < 0)
-				return cli_usage(cli, "--days: %s", e.msg);
-			break;
-		default:
-			return cli_bad_option(cli, argv);
-		}
-	}
-	a->verb = optind < argc ? argv[optind++] : "";
-	a->name = optind < argc ? argv[optind++] : NULL;
-	if (optind < argc)
-		return cli_usage(cli, "what is '%s'?", argv[optind]);
+	if (at < 0)
+		return EXIT_USAGE;
+	a->verb = at < argc ? argv[at++] : "";
+	a->name = at < argc ? argv[at++] : NULL;
+	if (at < argc)
+		return cli_usage(cli, "what is '%s'?", argv[at]);
 	if (!strcmp(a->verb, "list") && !a->name)
 		return 0;
 	if ((!strcmp(a->verb, "add") || !strcmp(a->verb, "revoke")) && a->name)

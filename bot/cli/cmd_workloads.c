@@ -4,10 +4,10 @@
 #include "bot/base/json.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/options.h"
 #include "runners/suites/vms.h"
 #include "runners/suites/wis.h"
 
-#include <getopt.h>
 #include <string.h>
 
 /* A sentence for each test of will-it-scale, in the order of its descriptor. */
@@ -159,18 +159,14 @@ static void print_all(void)
 
 int cmd_workloads(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
 	_cleanup_(json_decrefp) json_t *o = NULL;
 	_cleanup_(freep) char *text = NULL;
 	json_t *all;
-	int c;
+	int at = cli_options(cli, argc, argv, NULL, 0);
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) { /* NOLINT */
-		if (c != 'j')
-			return cli_bad_option(cli, argv);
-		cli->json = true;
-	}
-	if (argc - optind > 1 || (argc - optind == 1 && strcmp(argv[optind], "list") != 0))
+	if (at < 0)
+		return EXIT_USAGE;
+	if (argc - at > 1 || (argc - at == 1 && strcmp(argv[at], "list") != 0))
 		return cli_usage(cli, "say 'list'");
 	if (!cli->json) {
 		print_all();

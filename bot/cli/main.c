@@ -150,7 +150,7 @@ static bool want_color(const char *when)
 	return !strcmp(when, "auto") && !(no_color && *no_color) && isatty(STDOUT_FILENO);
 }
 
-static bool color_known(const char *when)
+bool cli_color_known(const char *when)
 {
 	return !strcmp(when, "auto") || !strcmp(when, "always") || !strcmp(when, "never");
 }
@@ -236,7 +236,7 @@ int main(int argc, char **argv)
 			cli.config_path = optarg;
 			break;
 		case 'c':
-			if (!color_known(optarg)) {
+			if (!cli_color_known(optarg)) {
 				(void)fprintf(stderr,
 					      "kperfbot: --color is '%s', want auto, always or "
 					      "never\n",

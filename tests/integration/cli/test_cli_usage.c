@@ -104,6 +104,22 @@ static void a_wrong_option_is_named(void **state)
 	says("least effect -1 must be 0 or more, and less than 1");
 }
 
+static void global_options_count_behind_every_command(void **state)
+{
+	static const char *const lines[] = { "suites list", "workloads list", "monitors list",
+					     "power --noise 1% --runs 6" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		_cleanup_(freep) char *good = xasprintf("%s -qv --color=never", lines[i]);
+		_cleanup_(freep) char *bad = xasprintf("%s --color=blue 2>&1", lines[i]);
+
+		assert_int_equal(run(good), 0);
+		assert_int_equal(run(bad), 129);
+		says("--color: 'blue' is none of auto, always, never");
+	}
+}
+
 static void wrong_usage_is_a_problem_object_with_json(void **state)
 {
 	_cleanup_(json_decrefp) json_t *j = NULL;
@@ -311,6 +327,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_command_has_help_on_stdout),
 		cmocka_unit_test(a_wrong_option_is_named),
+		cmocka_unit_test(global_options_count_behind_every_command),
 		cmocka_unit_test(wrong_usage_is_a_problem_object_with_json),
 		cmocka_unit_test(json_after_the_wrong_word_counts_as_well),
 		cmocka_unit_test(an_output_that_was_cut_is_fatal),
