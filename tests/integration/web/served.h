@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A web server over the rows of fixture.h, a git mirror and an artefact store; for one executable. */
+#pragma once
+
+/* reply_done(&r) is called where @r's scope ends. */
+#define DO_GET(r, path)                               \
+	_cleanup_(reply_done) struct reply r = { 0 }; \
+	client_get(path, &(r))
+
+struct config;
+struct web;
+
+extern struct config *served_config;
+extern struct web *served_web;
+/* The first may ask for bisections, the other may not. */
+extern char *served_token, *served_weak_token;
+/* The mirror's branch 'master' of tree 'linus', oldest first; tag v1 is the first of them. */
+extern char served_commits[4][41];
+
+/** served_start(), served_stop() - for cmocka_run_group_tests(). */
+int served_start(void **state);
+int served_stop(void **state);
