@@ -66,7 +66,9 @@ static int answer_set(struct bisection_run *b, const struct bisect_step *step, s
 
 static int answer_none(struct bisection_run *b, const struct bisect_step *step, struct err *e)
 {
-	const char *ends[2] = { b->good, bisection_run_hash(b, (int)b->range.graph.n - 1) };
+	const struct bisection_side ends[2] = {
+		{ .hash = b->good }, { .hash = bisection_run_hash(b, (int)b->range.graph.n - 1) }
+	};
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	_cleanup_(json_decrefp) json_t *result = NULL;
 	struct detect_result effect;
@@ -76,7 +78,7 @@ static int answer_none(struct bisection_run *b, const struct bisect_step *step, 
 		return r;
 	if (r > 0)
 		return bisection_order_progress(b, "checking-ends", e);
-	r = bisection_run_effect(b, ends[1], ends[0], &effect, e);
+	r = bisection_run_effect(b, ends[1].hash, ends[0].hash, &effect, e);
 	if (r < 0)
 		return r;
 	result = bisection_result_none(b, step, &effect, &text);
@@ -119,49 +121,79 @@ static int name_culprit(struct bisection_run *b, const struct bisect_step *step,
 	return r;
 }
 
+/*
+ * How the culprit differs from each of its parents. Return: 1 it does from all of them; 0 not from
+ * one, and that is the answer; an error.
+ */
+static int compare_parents(struct bisection_run *b, const char *culprit, const char *const *parents,
+			   size_t n, struct bisection_against *a, struct err *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_(strbuf_done) struct strbuf why = STRBUF_INIT;
+		int r = bisection_run_effect(b, culprit, parents[i], &a[i].effect, e);
+
+		if (r < 0)
+			return r;
+		a[i].parent = parents[i];
+		if (bisection_effect_differs(&a[i].effect))
+			continue;
+		strbuf_addf(&why,
+			    "measured again, the commit found, %.12s, does not differ from its "
+			    "parent %.12s: ",
+			    culprit, parents[i]);
+		bisection_effect_text(&a[i].effect, &why);
+		return bisection_answer_failed(b, "not-reproduced", strbuf_str(&why), e);
+	}
+	return 1;
+}
+
+/* Enough boots of the culprit, its parents and what is checked beside them? 1: not yet. */
+static int measure_sides(struct bisection_run *b, const char *culprit, const char *const *parents,
+			 size_t n, struct err *e)
+{
+	_cleanup_(freep) struct bisection_side *sides =
+		xcalloc(n + 1 + BISECTION_CHECK_SIDES, sizeof(*sides));
+	size_t n_sides = 0;
+	int r;
+
+	for (size_t i = 0; i < n; i++)
+		sides[n_sides++].hash = parents[i];
+	sides[n_sides++].hash = culprit;
+	r = bisection_checks_sides(b, culprit, parents[0], VERIFY_BOOTS, sides, &n_sides, e);
+	if (r != 0 || b->spent)
+		return r;
+	return bisection_order_turns(b, sides, n_sides, VERIFY_BOOTS, e);
+}
+
 /* The culprit and all of its parents, in turns; a merge is blamed only when it differs from each. */
 static int answer_done(struct bisection_run *b, const struct bisect_step *step, struct err *e)
 {
 	const char *culprit = bisection_run_hash(b, step->commit);
-	_cleanup_(freep) const char **sides = NULL;
+	_cleanup_(freep) const char **parents = NULL;
 	_cleanup_(freep) struct bisection_against *a = NULL;
 	_cleanup_(json_decrefp) json_t *result = NULL;
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	struct bisect_step named = *step;
-	size_t n = bisection_run_parents(b, step->commit, &sides);
+	size_t n = bisection_run_parents(b, step->commit, &parents);
 	int r;
 
-	sides[n] = culprit;
 	if (b->spent)
 		for (size_t i = 0; i <= n; i++)
-			if (bisection_run_fresh(b, sides[i]) < VERIFY_BOOTS)
+			if (bisection_run_fresh(b, i < n ? parents[i] : culprit) < VERIFY_BOOTS)
 				return answer_set(b, step, e);
-	r = bisection_order_turns(b, sides, n + 1, VERIFY_BOOTS, e);
+	r = measure_sides(b, culprit, parents, n, e);
 	if (r < 0)
 		return r;
 	if (r > 0)
 		return bisection_order_progress(b, "verifying", e);
 	a = xcalloc(n, sizeof(*a));
-	for (size_t i = 0; i < n; i++) {
-		a[i].parent = sides[i];
-		r = bisection_run_effect(b, culprit, sides[i], &a[i].effect, e);
-		if (r < 0)
-			return r;
-		if (!bisection_effect_differs(&a[i].effect)) {
-			_cleanup_(freep) char *why =
-				xasprintf("measured again, the commit found, %.12s, does not "
-					  "differ from its parent %.12s",
-					  culprit, sides[i]);
-
-			return bisection_answer_failed(b, "not-reproduced", why, e);
-		}
-	}
+	r = compare_parents(b, culprit, parents, n, a, e);
+	if (r <= 0)
+		return r;
 	result = bisection_result_culprit(b, step, a, n, &text);
-	r = bisection_checks(b, culprit, a[0].parent, VERIFY_BOOTS, result, &text, e);
+	r = bisection_checks_tell(b, parents[0], a[0].effect.rel, VERIFY_BOOTS, result, &text, e);
 	if (r < 0)
 		return r;
-	if (r > 0)
-		return bisection_order_progress(b, "verifying", e);
 	json_set_str(result, "text", strbuf_str(&text));
 	/* Also where it was a spent budget that ended the search, the log names it. */
 	named.action = BISECT_DONE;

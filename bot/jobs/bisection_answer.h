@@ -10,9 +10,15 @@
  *
  * The result's keys beside text, as far as they are known: culprit, parent, p, effect {rel, lo, hi,
  * level}, suspicious; parents [{commit, rel, lo, hi}] and interaction of a merge; second {commit, p,
- * rel} where two commits brought a step each; set [{commit, p}] and set_p where no single one can
- * be named; reverted {commit, p, rel, by, by_p} for a step that was taken back inside of the range;
- * ends {rel, lo, hi, level} where the ends do not differ.
+ * rel} where two commits brought a step each; set [{commit, p, skip}] and set_p where no single one
+ * can be named (skip: why it could not be measured); reverted {commit, p, rel, by, by_p} for a step
+ * that was taken back inside of the range; ends {rel, lo, hi, level} where the ends do not differ.
+ *
+ * revert {applies, end, on, commit, why}: end is as revert_end_name(), or failed; once it was
+ * measured also step (undone, stays, unclear), against_bad {commit, rel, lo, hi, level} and the same
+ * numbers against the parent; conflicts [path] and n_conflicts. tip {commit, branch, why}: once it
+ * was measured also step (present, gone, unclear) and rel, lo, hi, level against the parent;
+ * contains_bad is false where the branch was rewritten. why: it was not measured for this reason.
  */
 int bisection_answer(struct bisection_run *b, const struct bisect_step *step, struct err *e);
 

@@ -6,6 +6,7 @@
 #include "bot/jobs/job_ctx.h"
 #include "bot/jobs/job_mirror.h"
 #include "bot/jobs/job_need.h"
+#include "bot/store/work.h"
 
 #include <string.h>
 
@@ -75,32 +76,78 @@ int bisection_order_on(struct bisection_run *b, const char *hash, const char *ma
 	return order(b, hash, 1, b->job.runs_per_boot, machine, e);
 }
 
-int bisection_order_turns(struct bisection_run *b, const char *const *hashes, size_t n, int boots,
-			  struct err *e)
+/* Is side @i booted in the turn in which there are @have[] boots of each? */
+static bool takes_part(const struct bisection_side *sides, size_t n, size_t i, const int *have,
+		       int boots)
+{
+	if (have[i] < boots)
+		return true;
+	for (size_t k = 0; k < n; k++)
+		if (sides[k].with && !strcmp(sides[k].with, sides[i].hash) && have[k] < boots)
+			return true;
+	return false;
+}
+
+/* Which sides boot, one after another, until all have enough. @ret: indices; free() it. */
+static size_t plan_turns(const struct bisection_run *b, const struct bisection_side *sides,
+			 size_t n, int boots, size_t **ret)
 {
 	_cleanup_(freep) int *have = xcalloc(n, sizeof(*have));
-	bool missing = false;
-	int asked = 0;
+	_cleanup_(freep) bool *now = xcalloc(n, sizeof(*now));
+	size_t len = 0, before;
 
-	for (size_t i = 0; i < n; i++) {
-		have[i] = bisection_run_fresh(b, hashes[i]);
-		missing |= have[i] < boots;
-	}
-	for (size_t turn = 0; missing; turn++) {
-		missing = false;
+	*ret = xcalloc(n * (size_t)boots + 1, sizeof(**ret));
+	for (size_t i = 0; i < n; i++)
+		have[i] = bisection_run_fresh(b, sides[i].hash);
+	for (size_t turn = 0; turn < (size_t)boots; turn++) {
+		before = len;
+		for (size_t i = 0; i < n; i++)
+			now[i] = takes_part(sides, n, i, have, boots);
 		for (size_t k = 0; k < n; k++) {
 			size_t i = turn % 2 ? n - 1 - k : k;
-			int r;
 
-			if (have[i] >= boots)
+			if (!now[i])
 				continue;
-			r = bisection_order(b, hashes[i], 1, b->job.runs_per_boot, true, e);
-			if (r < 0)
-				return r;
 			have[i]++;
-			missing |= have[i] < boots;
-			asked = 1;
+			(*ret)[len++] = i;
 		}
+		if (len == before)
+			break;
 	}
-	return asked;
+	return len;
+}
+
+int bisection_order_turns(struct bisection_run *b, const struct bisection_side *sides, size_t n,
+			  int boots, struct err *e)
+{
+	_cleanup_(freep) size_t *turns = NULL;
+	size_t len = plan_turns(b, sides, n, boots, &turns);
+
+	for (size_t i = 0; i < len; i++) {
+		int r = bisection_order(b, sides[turns[i]].hash, 1, b->job.runs_per_boot, true, e);
+
+		if (r < 0)
+			return r;
+	}
+	return len > 0;
+}
+
+int bisection_order_missing(const struct bisection_run *b, const struct bisection_side *sides,
+			    size_t n, int boots)
+{
+	_cleanup_(freep) size_t *turns = NULL;
+
+	return (int)plan_turns(b, sides, n, boots, &turns);
+}
+
+int bisection_order_wake(struct bisection_run *b, const char *what, double delay_s, struct err *e)
+{
+	_cleanup_(json_decrefp) json_t *payload = json_object();
+	_cleanup_(freep) char *text = NULL;
+	_cleanup_(freep) char *dedupe = xasprintf("bisect-%s:%s", what, b->row.id);
+
+	json_set_str(payload, "bisection", b->row.id);
+	json_set_bool(payload, "wake", true);
+	text = json_text(payload);
+	return work_enqueue(b->c->db, "bisect", 0, delay_s, dedupe, text, e);
 }

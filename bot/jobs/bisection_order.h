@@ -12,11 +12,28 @@ int bisection_order(struct bisection_run *b, const char *hash, int boots, int ru
 		    struct err *e);
 
 /**
- * bisection_order_turns() - so many boots of each of @hashes that are of this bisection, in turns
+ * struct bisection_side - what is measured in turns with others; borrowed.
+ * @with: the side that it is compared with takes part in each of its turns, however often that was
+ *	booted before; NULL: none.
+ */
+struct bisection_side {
+	const char *hash;
+	const char *with;
+};
+
+/**
+ * bisection_order_turns() - so many boots of each of @sides that are of this bisection, in turns
  * (A B B A), on its first machine. Return: 1 asked, 0 there are enough, an error.
  */
-int bisection_order_turns(struct bisection_run *b, const char *const *hashes, size_t n, int boots,
-			  struct err *e);
+int bisection_order_turns(struct bisection_run *b, const struct bisection_side *sides, size_t n,
+			  int boots, struct err *e);
+
+/** bisection_order_missing() - boots that bisection_order_turns() would ask for. */
+int bisection_order_missing(const struct bisection_run *b, const struct bisection_side *sides,
+			    size_t n, int boots);
+
+/** bisection_order_wake() - look again in @delay_s seconds, whatever happens; once for each @what. */
+int bisection_order_wake(struct bisection_run *b, const char *what, double delay_s, struct err *e);
 
 /** bisection_order_on() - one boot of @hash, which is built, on @machine alone; no step of its own. */
 int bisection_order_on(struct bisection_run *b, const char *hash, const char *machine,

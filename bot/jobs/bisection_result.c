@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#define SET_TEXT_MAX 20
-#define SET_MAX	     500
+#define SET_TEXT_MAX	 20
+#define SET_MAX		 500
+#define PARENTS_TEXT_MAX 4
 
 static void set_new(json_t *o, const char *key, json_t *v)
 {
@@ -33,6 +34,17 @@ json_t *bisection_effect_json(const struct detect_result *effect)
 	json_set_f64(o, "hi", effect->hi);
 	json_set_f64(o, "level", effect->level);
 	return o;
+}
+
+void bisection_effect_text(const struct detect_result *effect, struct strbuf *text)
+{
+	if (!isfinite(effect->rel)) {
+		strbuf_addstr(text, "no value");
+		return;
+	}
+	strbuf_addf(text, "%+.1f %%", 100 * effect->rel);
+	if (isfinite(effect->lo) && isfinite(effect->hi))
+		strbuf_addf(text, " (%+.1f %% to %+.1f %%)", 100 * effect->lo, 100 * effect->hi);
 }
 
 /* A step in units of y as a ratio; NAN where the metric has no logarithm. */
@@ -67,11 +79,9 @@ static void add_second(const struct bisection_run *b, const struct bisect_step *
 		    step->second_probability >= 0.9 ? "brought by" : "likeliest brought by", hash);
 }
 
-static const char *why_no_more(const struct bisection_run *b, const struct bisect_step *step)
+static const char *why_no_more(const struct bisection_run *b)
 {
-	return b->late		 ? "the deadline has passed"
-	       : step->exhausted ? "the budget is spent"
-				 : "what is left cannot be built, booted or told apart";
+	return b->late ? "the deadline has passed" : "the budget is spent";
 }
 
 /* The same range without a step is the other answer, and no commit of the set has its share. */
@@ -94,7 +104,7 @@ static void add_unverified(const struct bisection_run *b, const struct bisect_st
 	strbuf_addf(text,
 		    "%s before it could be verified; the first bad commit is most likely "
 		    "%.12s (%.3f)",
-		    why_no_more(b, step), hash, step->set_p[0]);
+		    why_no_more(b), hash, step->set_p[0]);
 }
 
 bool bisection_result_sure(const struct bisection_run *b, const struct bisect_step *step)
@@ -102,36 +112,66 @@ bool bisection_result_sure(const struct bisection_run *b, const struct bisect_st
 	return step->exhausted && step->n_set == 1 && step->set_p[0] >= b->state.params.confidence;
 }
 
-/* The commits that hold 95 %, when no single one can be named. */
+/* Why a commit of the set was not measured; NULL: it could be. */
+static const char *skipped(const struct bisection_run *b, int commit)
+{
+	static const char *const words[] = {
+		[BISECT_SKIP_BUILD] = "does not build",
+		[BISECT_SKIP_BOOT] = "does not boot",
+		[BISECT_SKIP_TAINTED] = "does not run",
+	};
+
+	return words[b->state.skip[commit]];
+}
+
+static json_t *set_json(const struct bisection_run *b, const struct bisect_step *step)
+{
+	json_t *set = json_array();
+
+	for (size_t i = 0; i < step->n_set && i < SET_MAX; i++) {
+		json_t *o = json_object();
+
+		json_set_str(o, "commit", bisection_run_hash(b, step->set[i]));
+		json_set_f64(o, "p", step->set_p[i]);
+		if (skipped(b, step->set[i]))
+			json_set_str(
+				o, "skip",
+				bisect_skip_name((enum bisect_skip)b->state.skip[step->set[i]]));
+		push_new(set, o);
+	}
+	return set;
+}
+
+static void set_text(const struct bisection_run *b, const struct bisect_step *step, double sum,
+		     struct strbuf *text)
+{
+	strbuf_addf(text, "%s; the first bad commit is one of these %zu (together %.0f %%):",
+		    step->exhausted ? why_no_more(b) : "what is left cannot be told apart",
+		    step->n_set, 100 * sum);
+	for (size_t i = 0; i < step->n_set && i < SET_TEXT_MAX; i++) {
+		const char *why = skipped(b, step->set[i]);
+
+		strbuf_addf(text, "%s %.12s (%.2f%s%s)", i ? "," : "",
+			    bisection_run_hash(b, step->set[i]), step->set_p[i], why ? ", " : "",
+			    why ? why : "");
+	}
+	if (step->n_set > SET_TEXT_MAX)
+		strbuf_addf(text, " and %zu more", step->n_set - SET_TEXT_MAX);
+}
+
 json_t *bisection_result_set(const struct bisection_run *b, const struct bisect_step *step,
 			     struct strbuf *text)
 {
 	json_t *result = json_object();
-	json_t *set = json_array();
 	double sum = 0;
 
+	for (size_t i = 0; i < step->n_set; i++)
+		sum += step->set_p[i];
 	if (bisection_result_sure(b, step))
 		add_unverified(b, step, result, text);
 	else
-		strbuf_addf(text, "%s; the first bad commit is one of these %zu with %.0f %%:",
-			    why_no_more(b, step), step->n_set, 95 * (1 - step->p_none));
-	for (size_t i = 0; i < step->n_set; i++) {
-		const char *hash = bisection_run_hash(b, step->set[i]);
-		json_t *o;
-
-		sum += step->set_p[i];
-		if (i < SET_TEXT_MAX && !bisection_result_sure(b, step))
-			strbuf_addf(text, " %.12s (%.2f)", hash, step->set_p[i]);
-		if (i >= SET_MAX)
-			continue;
-		o = json_object();
-		json_set_str(o, "commit", hash);
-		json_set_f64(o, "p", step->set_p[i]);
-		push_new(set, o);
-	}
-	if (step->n_set > SET_TEXT_MAX)
-		strbuf_addf(text, " and %zu more", step->n_set - SET_TEXT_MAX);
-	set_new(result, "set", set);
+		set_text(b, step, sum, text);
+	set_new(result, "set", set_json(b, step));
 	json_set_f64(result, "set_p", sum);
 	json_set_bool(result, "exhausted", step->exhausted);
 	add_none(step, result, text);
@@ -201,30 +241,45 @@ static json_t *suspicions(const struct bisection_run *b, const char *culprit, co
 	return json_array();
 }
 
+static json_t *parents_json(const struct bisection_against *a, size_t n)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *o = bisection_effect_json(&a[i].effect);
+
+		json_set_str(o, "commit", a[i].parent);
+		push_new(list, o);
+	}
+	return list;
+}
+
 json_t *bisection_result_culprit(const struct bisection_run *b, const struct bisect_step *step,
 				 const struct bisection_against *a, size_t n, struct strbuf *text)
 {
 	const char *culprit = bisection_run_hash(b, step->commit);
-	json_t *o = json_object(), *parents;
+	char p[PROBABILITY_TEXT];
+	json_t *o = json_object();
 
 	json_set_str(o, "culprit", culprit);
 	json_set_str(o, "parent", a[0].parent);
 	json_set_f64(o, "p", step->probability);
 	json_set_bool(o, "confirmed", true);
 	set_new(o, "effect", bisection_effect_json(&a[0].effect));
-	strbuf_addf(text, "first bad commit %.12s", culprit);
+	strbuf_addf(text, "first bad commit %.12s (probability %s): ", culprit,
+		    probability_text(p, step->probability));
+	bisection_effect_text(&a[0].effect, text);
+	strbuf_addf(text, " against %s %.12s", n > 1 ? "parent" : "its parent", a[0].parent);
 	if (n > 1) {
-		parents = json_array();
-		for (size_t i = 0; i < n; i++) {
-			json_t *p = bisection_effect_json(&a[i].effect);
-
-			json_set_str(p, "commit", a[i].parent);
-			push_new(parents, p);
-		}
-		set_new(o, "parents", parents);
+		set_new(o, "parents", parents_json(a, n));
 		json_set_bool(o, "interaction", true);
+		for (size_t i = 1; i < n && i < PARENTS_TEXT_MAX; i++) {
+			strbuf_addstr(text, ", ");
+			bisection_effect_text(&a[i].effect, text);
+			strbuf_addf(text, " against parent %.12s", a[i].parent);
+		}
 		strbuf_addf(text,
-			    ", an interaction: this merge is bad and %s of its %zu parents is",
+			    ": an interaction, this merge is bad and %s of its %zu parents is",
 			    n == 2 ? "neither" : "none", n);
 	}
 	add_second(b, step, o, text);

@@ -18,6 +18,9 @@ struct bisection_against {
 /** bisection_effect_json() - rel, lo, hi, level; a new reference. */
 json_t *bisection_effect_json(const struct detect_result *effect);
 
+/** bisection_effect_text() - "-4.1 % (-4.4 % to -3.8 %)" is added to @text. */
+void bisection_effect_text(const struct detect_result *effect, struct strbuf *text);
+
 /** bisection_effect_differs() - does its interval leave out zero? */
 bool bisection_effect_differs(const struct detect_result *effect);
 

@@ -12,6 +12,7 @@
 #include "bot/base/strbuf.h"
 #include "bot/db/db.h"
 #include "bot/jobs/bisection_answer.h"
+#include "bot/jobs/bisection_checks.h"
 #include "bot/jobs/bisection_machines.h"
 #include "bot/jobs/bisection_order.h"
 #include "bot/jobs/bisection_run.h"
@@ -150,6 +151,9 @@ static int decide(struct bisection_run *b, struct err *e)
 	if (r == 0 && !answered && step.action == BISECT_MEASURE &&
 	    step.phase == BISECT_PHASE_SEARCH)
 		r = bisection_machines_join(b, e);
+	if (r == 0 && !answered && step.phase == BISECT_PHASE_VERIFY &&
+	    config_bool(b->c->config, "bisect", NULL, "build-ahead"))
+		r = bisection_checks_ahead(b, bisection_run_hash(b, step.likeliest), e);
 	if (r == 0 && !answered)
 		r = bisection_run_build_ahead(b, &step, e);
 	if (r == 0 && !answered)
@@ -163,17 +167,10 @@ static int decide(struct bisection_run *b, struct err *e)
 static int wake_at_deadline(struct bisection_run *b, struct err *e)
 {
 	int64_t at = json_i64(b->row.request, "deadline_s", 0);
-	_cleanup_(json_decrefp) json_t *payload = NULL;
-	_cleanup_(freep) char *text = NULL, *dedupe = NULL;
 
 	if (!at || b->late || strcmp(b->row.state, "queued") != 0)
 		return 0;
-	payload = json_object();
-	json_set_str(payload, "bisection", b->row.id);
-	json_set_bool(payload, "wake", true);
-	text = json_text(payload);
-	dedupe = xasprintf("bisect-deadline:%s", b->row.id);
-	return work_enqueue(b->c->db, "bisect", 0, (double)(at - b->now_s), dedupe, text, e);
+	return bisection_order_wake(b, "deadline", (double)(at - b->now_s), e);
 }
 
 static int wake(struct db *db, void *arg, struct err *e)

@@ -93,15 +93,32 @@ int bisection_forget(struct db *db, const char *id, struct err *e)
 	return db_run(db, SQL_BISECTION_FORGET, NULL, e, "s", id);
 }
 
-int bisection_tip(struct db *db, const char *id, json_t *o, struct err *e)
+int bisection_tips(struct db *db, const char *id, struct bisection_tip **ret, size_t *ret_n,
+		   struct err *e)
 {
 	struct db_rows rows = { 0 };
-	int r = db_run(db, SQL_BISECTION_TIP, &rows, e, "s", id);
+	int r = db_run(db, SQL_BISECTION_TIPS, &rows, e, "s", id);
 
-	if (r == 0 && rows.n)
-		json_set_str(o, "tip", db_str(&rows, 0, 0));
+	if (r < 0)
+		return r;
+	*ret_n = (size_t)rows.n;
+	*ret = xcalloc(*ret_n + 1, sizeof(**ret));
+	for (int i = 0; i < rows.n; i++) {
+		struct bisection_tip *t = &(*ret)[i];
+
+		t->branch = xstrdup(db_str(&rows, i, 0));
+		(void)snprintf(t->commit, sizeof(t->commit), "%s", db_str(&rows, i, 1));
+		t->own = db_bool(&rows, i, 2);
+	}
 	db_rows_done(&rows);
-	return r < 0 ? r : 0;
+	return 0;
+}
+
+void bisection_tips_free(struct bisection_tip *tips, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(tips[i].branch);
+	free(tips);
 }
 
 int bisection_get(struct db *db, const char *id, struct bisection *ret, struct err *e)

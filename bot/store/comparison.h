@@ -171,8 +171,16 @@ int bisection_placed(struct db *db, const char *id, const char *commit, json_t *
 int bisection_take_over(struct db *db, const char *id, bool *ret, struct err *e);
 /** bisection_forget() - nothing that was measured for it counts any more. */
 int bisection_forget(struct db *db, const char *id, struct err *e);
-/** bisection_tip() - sets "tip" of @o: the tip of the branch, if it has one that is not the bad end. */
-int bisection_tip(struct db *db, const char *id, json_t *o, struct err *e);
+/** struct bisection_tip - @own: the branch is that of the regression that is bisected. */
+struct bisection_tip {
+	char *branch;
+	char commit[41];
+	bool own;
+};
+/** bisection_tips() - tips that may be measured, the best first; bisection_tips_free() them. */
+int bisection_tips(struct db *db, const char *id, struct bisection_tip **ret, size_t *ret_n,
+		   struct err *e);
+void bisection_tips_free(struct bisection_tip *tips, size_t n);
 /** bisection_add() - the bot's own bisection of a regression, and its work. Once per regression. */
 int bisection_add(struct db *db, const struct regression *r, struct err *e);
 int bisection_get(struct db *db, const char *id, struct bisection *ret, struct err *e);
