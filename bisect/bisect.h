@@ -27,6 +27,8 @@ struct bisect_eval;
  * @eps: share of outlying runs, 0 … 0.5.
  * @step: mu1 - mu0 as seen when the regression was found; 0: not known, either direction.
  * @step_sd: its error; raised to |step| / 2, since the step of today may differ.
+ * @step_least: with @step 0: the smallest step worth finding, of either sign, >= 0; ends that differ
+ *	by less are equal. 0: any step is looked for.
  * @prior_none: probability before any run that the ends do not differ.
  * @confidence: wanted probability of the named commit, e.g. 0.99.
  * @cost_build: minutes of a build from scratch, > 0 together with @cost_boot and @cost_run.
@@ -43,6 +45,7 @@ struct bisect_params {
 	double eps;
 	double step;
 	double step_sd;
+	double step_least;
 	double prior_none;
 	double confidence;
 	double cost_build;
@@ -63,6 +66,9 @@ struct bisect_params {
 
 /** bisect_params_default() - the values above: a 1 % noise, 400 runs, step not known. */
 struct bisect_params bisect_params_default(void);
+
+/** bisect_params_size() - the step looked for, regardless of its sign: |step| or step_least; 0: any. */
+double bisect_params_size(const struct bisect_params *p);
 
 /** bisect_params_check() - Return: 0; ERR_INVAL that names the value out of its range. */
 int bisect_params_check(const struct bisect_params *p, struct err *e);

@@ -92,7 +92,7 @@ bool bisect_drift(const struct bisect_state *s, double *ret_shift, double *ret_s
 	*ret_sd = sqrt((p->boot_sd * p->boot_sd + p->sigma * p->sigma / per_boot) /
 		       (good.xx + bad.xx)) *
 		  span;
-	return fabs(*ret_shift) > fabs(p->step) / 2 && fabs(*ret_shift) > 3 * *ret_sd;
+	return fabs(*ret_shift) > bisect_params_size(p) / 2 && fabs(*ret_shift) > 3 * *ret_sd;
 }
 
 bool bisect_drift_is_checked(const struct bisect_state *s, int commit)

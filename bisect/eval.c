@@ -47,6 +47,8 @@ const struct bisect_node *bisect_eval_node(const struct bisect_eval *v, int comm
  */
 #define STEP_LEAST_SHARE 0.4
 #define STEP_LEAST_SDS	 0.8
+/* Where only its least size is known, one that looks smaller may still be it. */
+#define STEP_LEAST_LOOKS 0.5
 
 /* The prior of the step by its size in cells; a step that is not known may go either way. */
 static void step_prior(struct bisect_eval *v, const struct bisect_params *p)
@@ -56,6 +58,8 @@ static void step_prior(struct bisect_eval *v, const struct bisect_params *p)
 		sqrt(v->sigma * v->sigma + p->boot_sd * p->boot_sd + p->commit_sd * p->commit_sd);
 	double least = fmin(STEP_LEAST_SHARE * fabs(p->step), STEP_LEAST_SDS * noise);
 
+	if (p->step == 0)
+		least = STEP_LEAST_LOOKS * p->step_least;
 	v->step_up = xcalloc(v->grid, sizeof(double));
 	v->step_down = xcalloc(v->grid, sizeof(double));
 	v->row_norm = xcalloc(v->grid, sizeof(double));
@@ -244,6 +248,24 @@ static void levels_compute(struct bisect_eval *v, const struct bisect_state *s, 
 	}
 }
 
+/* Evidence that the ends differ by less than @least, any difference below being as likely. */
+static double ends_small(const struct bisect_eval *v, const struct bisect_node *good,
+			 const struct bisect_node *bad, double least)
+{
+	double all = 0;
+	double norm = 0;
+
+	for (size_t g = 0; g < v->grid; g++) {
+		for (size_t m = 0; m < v->grid; m++) {
+			if (fabs((double)m - (double)g) * v->h >= least)
+				continue;
+			all += good->like[g] * bad->like[m];
+			norm += 1.0 / (double)v->grid;
+		}
+	}
+	return all / norm;
+}
+
 /* Do the ends alone differ? ln Bayes factors against one common level. */
 static void ends_compute(struct bisect_eval *v, const struct bisect_state *s, struct sides *w)
 {
@@ -252,7 +274,9 @@ static void ends_compute(struct bisect_eval *v, const struct bisect_state *s, st
 	_cleanup_(freep) double *up = xcalloc(v->grid, sizeof(double));
 	_cleanup_(freep) double *down = xcalloc(v->grid, sizeof(double));
 	_cleanup_(freep) double *norm = xcalloc(v->grid, sizeof(double));
-	double least = s->params.step != 0 ? fabs(s->params.step) / 2 : s->params.sigma;
+	double least = s->params.step != 0	  ? fabs(s->params.step) / 2
+		       : s->params.step_least > 0 ? s->params.step_least
+						  : s->params.sigma;
 	double none;
 	double large = 0;
 	double all = 0;
@@ -273,7 +297,10 @@ static void ends_compute(struct bisect_eval *v, const struct bisect_state *s, st
 	step_apply(up, down, bad->like, w->t, v->grid);
 	for (size_t g = 0; g < v->grid; g++)
 		large += norm[g] > 1e-6 ? good->like[g] * w->t[g] / norm[g] : 0;
-	v->ends_log_equal = log(none / fmax(large, 1e-300));
+	v->ends_log_equal = log((s->params.step == 0 && s->params.step_least > 0
+					 ? ends_small(v, good, bad, least)
+					 : none) /
+				fmax(large, 1e-300));
 }
 
 struct bisect_eval *bisect_eval_get(struct bisect_state *s)

@@ -27,6 +27,8 @@ static double step_of(const struct bisect_state *s, const struct bisect_eval *v)
 	/* One boot of each says less than the report does. */
 	if (good && bad && good->n_boots >= 2 && bad->n_boots >= 2)
 		return (bad->median - good->median + reported) / 2;
+	if (reported == 0 && s->params.step_least > 0)
+		return s->params.step_least;
 	return reported != 0 ? reported : 3 * s->params.sigma;
 }
 

@@ -52,6 +52,8 @@ json_t *bisect_params_json(const struct bisect_params *p)
 		json_object_set_new(o, param_table[i].name, json_real(v));
 	}
 	json_object_set_new(o, "max_runs", json_integer(p->max_runs));
+	if (p->step_least > 0)
+		json_object_set_new(o, "step_least", json_real(p->step_least));
 	if (p->check_drift)
 		json_object_set_new(o, "check_drift", json_true());
 	return o;
@@ -122,6 +124,7 @@ int bisect_params_from_json(const json_t *o, struct bisect_params *p, struct err
 		return err_set(e, ERR_PARSE, "parameter 'max_runs' is not a count");
 	p->max_runs = (int)json_integer_value(max_runs);
 	p->check_drift = json_is_true(json_object_get(o, "check_drift"));
+	p->step_least = json_number_value(json_object_get(o, "step_least"));
 	return 0;
 }
 

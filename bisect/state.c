@@ -22,6 +22,11 @@ static int check_value(const char *name, double v, double min, double max, struc
 	return 0;
 }
 
+double bisect_params_size(const struct bisect_params *p)
+{
+	return p->step != 0 ? fabs(p->step) : p->step_least;
+}
+
 int bisect_params_check(const struct bisect_params *p, struct err *e)
 {
 	const double big = 1e12;
@@ -35,6 +40,7 @@ int bisect_params_check(const struct bisect_params *p, struct err *e)
 		{ "eps", p->eps, 0, 0.5 },
 		{ "step", p->step, -big, big },
 		{ "step_sd", p->step_sd, 0, big },
+		{ "step_least", p->step_least, 0, big },
 		{ "prior_none", p->prior_none, 1e-9, 0.99 },
 		{ "confidence", p->confidence, 0.5, 0.999999 },
 		{ "cost_build", p->cost_build, 0, big },

@@ -90,7 +90,7 @@ static bool step_ends(struct bisect_state *s, struct bisect_step *step)
 	const int bad_pending = pending_boots(s, bad_end);
 	const int turn = end_in_turn(good_boots + good_pending, bad_boots + bad_pending, bad_end);
 	const struct bisect_eval *v;
-	double d = fabs(s->params.step) / s->params.sigma;
+	double d = bisect_params_size(&s->params) / s->params.sigma;
 	double runs_least = fmax(4, ceil(2 * (4 / d) * (4 / d)));
 	double runs;
 	bool can_more;

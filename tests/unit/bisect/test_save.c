@@ -20,6 +20,7 @@ static int set_up(void **state)
 	p.step = -0.04;
 	p.max_runs = 77;
 	p.check_drift = true;
+	p.step_least = 0.02;
 	assert_non_null(f);
 	assert_ok(bisect_graph_add_line(&f->g, 9, &e), &e);
 	assert_ok(bisect_graph_prepare(&f->g, &e), &e);
@@ -58,6 +59,7 @@ static void comes_back_the_same(void **state)
 	assert_string_equal(text, second);
 	assert_int_equal(again.params.max_runs, 77);
 	assert_true(again.params.check_drift);
+	assert_true(again.params.step_least == 0.02);
 	assert_int_equal(again.last_built, 6);
 	assert_int_equal(again.skip[5], BISECT_SKIP_BOOT);
 	bisect_posterior(&f->s, p, NULL);

@@ -329,6 +329,30 @@ static void unknown_step_that_is_none_is_said(void **state)
 	lab_done(&lab);
 }
 
+/* Smaller than what a person asked for: the ends count as equal, however sure their difference is. */
+static void step_smaller_than_asked_for_is_none(void **state)
+{
+	static const double steps[] = { 0.02, -0.03, 0.055, -0.08 };
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct lab lab;
+
+		lab_line(&lab, 16, 6);
+		lab.s.params.step = 0;
+		lab.s.params.step_least = 0.05;
+		lab.step = steps[i];
+		lab.ripple = 0.004;
+		lab_search(&lab);
+		assert_int_equal(lab.step_now.action, i < 2 ? BISECT_NONE : BISECT_DONE);
+		if (i >= 2)
+			assert_int_equal(lab.step_now.commit, 6);
+		else
+			assert_true(lab.builds <= 1);
+		lab_done(&lab);
+	}
+}
+
 /* A quiet lab whose builds differ by ten times what the noise profile says: still far from a step. */
 static void builds_that_differ_more_than_told_do_not_mislead(void **state)
 {
@@ -606,6 +630,7 @@ int main(void)
 		cmocka_unit_test(reverted_step_is_told_with_both_commits),
 		cmocka_unit_test(machine_that_moves_is_told),
 		cmocka_unit_test(unknown_step_that_is_none_is_said),
+		cmocka_unit_test(step_smaller_than_asked_for_is_none),
 		cmocka_unit_test(builds_that_differ_more_than_told_do_not_mislead),
 		cmocka_unit_test(boots_that_differ_more_than_told_do_not_mislead),
 		cmocka_unit_test(other_machines_get_other_work),
