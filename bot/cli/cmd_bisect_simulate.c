@@ -224,6 +224,8 @@ static int read_graph(const struct request *q, struct range *ret, struct err *e)
 	r = range_open(q->repo, &repo, e);
 	if (r == 0)
 		r = range_read(repo, q->good, q->bad, NULL, ret, e);
+	if (r == 0 && ret->n_merge_bases == 0)
+		r = err_set(e, ERR_RANGE, "%s", ret->warnings[0]);
 	if (r == 0 && ret->graph.n == 0)
 		r = err_set(e, ERR_TOO_BIG, "%zu commits, at most %d can be searched", ret->commits,
 			    BISECT_MAX_COMMITS);
@@ -242,6 +244,9 @@ static int simulate(const struct cli *cli, const struct request *q)
 		(void)cli_fail(cli, &e);
 		return e.code == ERR_GIT || e.code == ERR_BUG ? EXIT_FATAL : EXIT_USAGE;
 	}
+	/* Only the range is simulated, as if the merge bases were measured and good. */
+	for (size_t i = 0; i < range.n_warnings; i++)
+		cli_note(cli, "note: %s", range.warnings[i]);
 	bound = bisect_bound_minutes(range.graph.n, &q->sim.model);
 	if (cli->json)
 		print_json(&result, bound);

@@ -86,6 +86,8 @@ static void print_text(const struct cli *cli, const struct range *r)
 	(void)printf("bad            %s\n", r->bad);
 	for (size_t i = 0; i < r->n_merge_bases && !r->good_is_ancestor; i++)
 		(void)printf("merge base     %s\n", r->merge_bases[i]);
+	if (r->n_merge_bases == 0)
+		(void)printf("merge base     none, the histories are apart: cannot be bisected\n");
 	(void)printf("commits        %zu, %zu of them merges, %zu roots\n", r->commits, r->merges,
 		     r->roots);
 	(void)printf("expected steps %d\n", r->expected_steps);

@@ -137,19 +137,22 @@ static int resolve(git_repository *repo, const char *name, git_oid *ret, struct 
 /* One commit as the walk gave it. */
 struct item {
 	git_oid oid;
-	int *parents; /* indexes of in-range parents, or OUTSIDE */
+	int *parents; /* indexes of in-range parents, OUTSIDE or ASIDE */
 	size_t n_parents;
 	unsigned all_parents; /* those left out by first_parent as well */
-	bool counted;	      /* false: simplified away by the paths */
-	int next;	      /* where a simplified commit leads: index or OUTSIDE */
+	bool counted;	      /* false: simplified away by the paths, or aside */
+	bool aside;	      /* does not descend from the good end, though it should */
+	int next;	      /* where a simplified commit leads: index, OUTSIDE or ASIDE */
 	int place;	      /* index in the graph */
 };
 
 #define OUTSIDE (-1)
+#define ASIDE	(-2)
 
 struct walk {
 	git_repository *repo;
 	const struct range_options *opt;
+	git_oid good;
 	VEC(struct item) items;
 	int *by_oid; /* open addressing, item index + 1 */
 	size_t table;
@@ -200,6 +203,16 @@ static int walk_collect(struct walk *w, const git_oid *good, const git_oid *bad,
 	return 0;
 }
 
+/* A parent that neither is the good end nor descends from it leads to another part of the history. */
+static int on_the_way(const struct walk *w, int at, const git_oid *parent)
+{
+	if (!w->opt->descendants)
+		return at;
+	if (at == OUTSIDE)
+		return git_oid_equal(parent, &w->good) ? OUTSIDE : ASIDE;
+	return w->items.items[at].aside ? ASIDE : at;
+}
+
 static void load_parents(const struct walk *w, struct item *item, git_commit *commit)
 {
 	unsigned n = item->all_parents = git_commit_parentcount(commit);
@@ -208,8 +221,13 @@ static void load_parents(const struct walk *w, struct item *item, git_commit *co
 		n = 1;
 	item->n_parents = n;
 	item->parents = xcalloc(n + 1, sizeof(*item->parents));
-	for (unsigned i = 0; i < n; i++)
-		item->parents[i] = *walk_slot(w, git_commit_parent_id(commit, i)) - 1;
+	item->aside = w->opt->descendants;
+	for (unsigned i = 0; i < n; i++) {
+		const git_oid *parent = git_commit_parent_id(commit, i);
+
+		item->parents[i] = on_the_way(w, *walk_slot(w, parent) - 1, parent);
+		item->aside &= item->parents[i] == ASIDE;
+	}
 }
 
 static bool same_entry(const git_tree *a, const git_tree *b, const char *path)
@@ -253,6 +271,8 @@ static int simplify(const struct walk *w, struct item *item, git_commit *commit,
 		_cleanup_(git_commit_freep) git_commit *parent = NULL;
 		_cleanup_(git_tree_freep) git_tree *parent_tree = NULL;
 
+		if (item->parents[i] == ASIDE)
+			continue;
 		if (git_commit_parent(&parent, commit, (unsigned)i) < 0 ||
 		    git_commit_tree(&parent_tree, parent) < 0)
 			return err_set(e, ERR_GIT, "cannot read a tree: %s", git_why());
@@ -273,7 +293,9 @@ static int walk_load(struct walk *w, struct err *e)
 		if (git_commit_lookup(&commit, w->repo, &item->oid) < 0)
 			return err_set(e, ERR_GIT, "cannot read a commit: %s", git_why());
 		load_parents(w, item, commit);
-		if (w->opt->n_paths > 0)
+		item->counted = !item->aside;
+		item->next = ASIDE;
+		if (w->opt->n_paths > 0 && !item->aside)
 			r = simplify(w, item, commit, e);
 		if (r < 0)
 			return r;
@@ -284,7 +306,7 @@ static int walk_load(struct walk *w, struct err *e)
 /* Past simplified commits to the next that counts. */
 static int follow(const struct walk *w, int at)
 {
-	while (at != OUTSIDE && !w->items.items[at].counted)
+	while (at >= 0 && !w->items.items[at].counted)
 		at = w->items.items[at].next;
 	return at;
 }
@@ -295,7 +317,7 @@ static void keep_reachable(struct walk *w)
 	_cleanup_(freep) bool *reached = xcalloc(w->items.len + 1, sizeof(*reached));
 	int top = follow(w, (int)w->items.len - 1);
 
-	if (top != OUTSIDE)
+	if (top >= 0)
 		reached[top] = true;
 	for (size_t i = w->items.len; i-- > 0;) {
 		struct item *item = &w->items.items[i];
@@ -303,7 +325,7 @@ static void keep_reachable(struct walk *w)
 		for (size_t p = 0; p < item->n_parents && reached[i]; p++) {
 			int to = follow(w, item->parents[p]);
 
-			if (to != OUTSIDE)
+			if (to >= 0)
 				reached[to] = true;
 		}
 	}
@@ -323,7 +345,7 @@ static void count(const struct walk *w, struct range *ret)
 static int graph_add_item(struct walk *w, struct item *item, struct bisect_graph *g, struct err *e)
 {
 	_cleanup_(freep) int *parents = xcalloc(item->n_parents + 1, sizeof(*parents));
-	bool outside = item->n_parents == 0;
+	bool outside = false;
 	char hash[41];
 	size_t n = 0;
 	int r;
@@ -333,9 +355,10 @@ static int graph_add_item(struct walk *w, struct item *item, struct bisect_graph
 
 		if (to == OUTSIDE)
 			outside = true;
-		else
+		else if (to >= 0)
 			parents[n++] = w->items.items[to].place;
 	}
+	outside |= n == 0;
 	(void)git_oid_tostr(hash, sizeof(hash), &item->oid);
 	r = bisect_graph_add(g, hash, parents, n, outside, e);
 	if (r < 0)
@@ -391,7 +414,7 @@ static void find_midpoint(struct walk *w, struct range *ret)
 		for (size_t p = 0; p < item->n_parents; p++) {
 			int to = follow(w, item->parents[p]);
 
-			item->parents[p] = to == OUTSIDE ? OUTSIDE : w->items.items[to].place;
+			item->parents[p] = to < 0 ? OUTSIDE : w->items.items[to].place;
 		}
 		item->place = (int)k;
 		links[k++] = (struct bisect_links){ item->parents, item->n_parents };
@@ -413,6 +436,23 @@ static void find_midpoint(struct walk *w, struct range *ret)
 	(void)git_oid_tostr(ret->midpoint, sizeof(ret->midpoint), &w->items.items[at].oid);
 }
 
+/* "merge base M1 has", "merge bases M1, M2 and 3 more have" */
+static void warn_fork(struct range *r)
+{
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	const size_t most = 4;
+
+	for (size_t i = 0; i < r->n_merge_bases && i < most; i++)
+		strbuf_addf(&names, "%s%.12s", i ? ", " : "", r->merge_bases[i]);
+	if (r->n_merge_bases > most)
+		strbuf_addf(&names, " and %zu more", r->n_merge_bases - most);
+	warn(r,
+	     xasprintf("good %.12s is not an ancestor of bad %.12s: the merge base%s %s %s to be "
+		       "measured first",
+		       r->good, r->bad, r->n_merge_bases > 1 ? "s" : "", strbuf_str(&names),
+		       r->n_merge_bases > 1 ? "have" : "has"));
+}
+
 static int read_merge_bases(git_repository *repo, const git_oid *good, const git_oid *bad,
 			    struct range *ret, struct err *e)
 {
@@ -421,7 +461,9 @@ static int read_merge_bases(git_repository *repo, const git_oid *good, const git
 
 	if (r == GIT_ENOTFOUND) {
 		warn(ret,
-		     xasprintf("'%.12s' and '%.12s' have no common ancestor", ret->good, ret->bad));
+		     xasprintf("good %.12s and bad %.12s have no common ancestor: no commit is "
+			       "known to be good, so nothing can be bisected between them",
+			       ret->good, ret->bad));
 		return 0;
 	}
 	if (r < 0)
@@ -432,9 +474,7 @@ static int read_merge_bases(git_repository *repo, const git_oid *good, const git
 	ret->good_is_ancestor = bases.count == 1 && git_oid_equal(&bases.ids[0], good);
 	git_oidarray_dispose(&bases);
 	if (!ret->good_is_ancestor)
-		warn(ret, xasprintf("good %.12s is not an ancestor of bad %.12s, the merge base "
-				    "%.12s has to be measured first",
-				    ret->good, ret->bad, ret->merge_bases[0]));
+		warn_fork(ret);
 	return 0;
 }
 
@@ -522,6 +562,7 @@ int range_read(git_repository *repo, const char *good, const char *bad,
 		return r;
 	(void)git_oid_tostr(range.good, sizeof(range.good), &good_oid);
 	(void)git_oid_tostr(range.bad, sizeof(range.bad), &bad_oid);
+	w.good = good_oid;
 	r = read_merge_bases(repo, &good_oid, &bad_oid, &range, e);
 	if (r == 0)
 		r = read_commits(&w, &good_oid, &bad_oid, &range, e);

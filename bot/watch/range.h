@@ -15,11 +15,14 @@ struct err;
  * @paths, @n_paths: only commits that change one of these files or folders, and what joins them,
  *                   as `git rev-list GOOD..BAD -- PATH…` counts; no patterns; borrowed.
  * @first_parent: follow merges along their first parent only.
+ * @descendants: only commits that descend from the good end, as `git rev-list --ancestry-path`
+ *               counts; what else was merged is part of its merge.
  */
 struct range_options {
 	const char *const *paths;
 	size_t n_paths;
 	bool first_parent;
+	bool descendants;
 };
 
 /**
@@ -27,7 +30,7 @@ struct range_options {
  * @good, @bad: the ends, 40 hex digits.
  * @good_is_ancestor: of bad. If not, bad may differ from good for what happened on good's side:
  *                    the merge bases have to be measured first.
- * @merge_bases, @n_merge_bases: best common ancestors; owned.
+ * @merge_bases, @n_merge_bases: best common ancestors; owned. None: the histories are apart.
  * @commits: what `git rev-list --count` counts; @merges, @roots: of them.
  * @expected_steps: of plain bisection, ceil(log2(commits)).
  * @midpoint: first commit of plain bisection; "" for more than BISECT_COUNT_MOST commits.

@@ -22,6 +22,8 @@ static int tear_down(void **state)
 
 static const char *order_options(const struct range_options *opt)
 {
+	if (opt && opt->descendants)
+		return "--ancestry-path";
 	return opt && opt->first_parent ? "--first-parent" : "";
 }
 
@@ -167,6 +169,61 @@ static void good_beside_bad_gives_the_merge_base(void **state)
 	assert_ok(range_read(r->git, "side", "old", NULL, &got, &e), &e);
 	assert_false(got.good_is_ancestor);
 	assert_int_equal(got.n_warnings, 1);
+	range_done(&got);
+}
+
+/* What was merged from before the good end is part of its merge, and no commit of its own. */
+static void only_descendants_count_as_git_does(void **state)
+{
+	const struct range_options way = { .descendants = true };
+	static const char *const paths[] = { "a.c" };
+	const struct range_options some = { .descendants = true, .paths = paths, .n_paths = 1 };
+	struct repo *r = *state;
+	struct err e = { 0 };
+	struct range got;
+	char *merge;
+
+	make_merges(r);
+	compare(r, "start", "main", &way);
+	compare(r, "start~1", "main", &way);
+	assert_ok(range_read(r->git, "start", "main", &way, &got, &e), &e);
+	assert_int_equal(got.commits, 10);
+	merge = repo_sh(r, "git rev-parse main~2");
+	/* The merge of "old", which left before "start": its other parent is not the good end. */
+	for (size_t i = 0; i < got.graph.n; i++)
+		if (!strcmp(got.graph.commits[i].hash, merge)) {
+			assert_int_equal(got.graph.commits[i].n_parents, 1);
+			assert_false(got.graph.commits[i].outside);
+		}
+	free(merge);
+	range_done(&got);
+	assert_ok(range_read(r->git, "start", "main", &some, &got, &e), &e);
+	assert_int_equal(got.commits, 2);
+	range_done(&got);
+	/* "old" does not descend from "side" at all. */
+	assert_err(range_read(r->git, "side", "old", &way, &got, &e), ERR_RANGE, &e);
+}
+
+static void criss_cross_has_two_merge_bases(void **state)
+{
+	struct repo *r = *state;
+	struct err e = { 0 };
+	struct range got;
+
+	repo_commits(r, 1, "a.c");
+	free(repo_sh(r, "git checkout -q -b left"));
+	repo_commits(r, 1, "l.c");
+	free(repo_sh(r, "git tag m1 && git checkout -q -b right main"));
+	repo_commits(r, 1, "r.c");
+	free(repo_sh(r, "git tag m2 && git merge -q --no-ff -m x m1 && git checkout -q left && "
+			"git merge -q --no-ff -m y m2"));
+	repo_commits(r, 2, "l.c");
+	compare(r, "right", "left", NULL);
+	assert_ok(range_read(r->git, "right", "left", NULL, &got, &e), &e);
+	assert_int_equal(got.n_merge_bases, 2);
+	assert_int_equal(got.n_warnings, 1);
+	assert_non_null(strstr(got.warnings[0], "merge bases"));
+	assert_non_null(strstr(got.warnings[0], "have to be measured first"));
 	range_done(&got);
 }
 
@@ -316,6 +373,8 @@ int main(void)
 		WITH_REPO(merges_count_as_git_does),
 		WITH_REPO(paths_limit_as_git_does),
 		WITH_REPO(good_beside_bad_gives_the_merge_base),
+		WITH_REPO(only_descendants_count_as_git_does),
+		WITH_REPO(criss_cross_has_two_merge_bases),
 		WITH_REPO(roots_and_strange_dates_are_read),
 		WITH_REPO(octopus_merge_is_read_whole),
 		WITH_REPO(says_what_is_wrong_with_the_ends),

@@ -55,6 +55,37 @@ static void range_prints_and_exits_as_told(void **state)
 	check(r, "range HEAD~4 HEAD --repo /nonexistent", 128, "/nonexistent");
 }
 
+/* Ends on two branches have a range and a merge base; those of two histories have only the range. */
+static void ends_apart_are_told_by_each_verb(void **state)
+{
+	const struct repo *r = *state;
+	static const char sim[] = "bisect simulate --effect-sigma 6 --trials 2 --repo . ";
+	char *base = repo_sh(r, "git checkout -q -b side HEAD~2 && git rev-parse HEAD");
+	char *args = NULL;
+
+	repo_commits(r, 3, "s.c");
+	free(repo_sh(r, "git checkout -q --orphan other && git commit -q -m other"));
+	check(r, "range main side", 0, "commits        3");
+	check(r, "range main side", 0, base);
+	check(r, "range main side", 0, "is not an ancestor of bad");
+	check(r, "range --json main side", 0, "\"good_is_ancestor\":false");
+	check(r, "range --json main other", 0, "\"merge_bases\":[]");
+	check(r, "range --json main other", 0, "\"commits\":1");
+	check(r, "range --json main other", 0, "have no common ancestor");
+	check(r, "range main other", 0, "merge base     none");
+	args = xasprintf("%s main side", sim);
+	check(r, args, 0, "note: good");
+	check(r, args, 0, "2 right");
+	free(args);
+	args = xasprintf("%s main other", sim);
+	check(r, args, 129, "have no common ancestor");
+	free(args);
+	args = xasprintf("%s side side~1", sim);
+	check(r, args, 129, "swapped");
+	free(args);
+	free(base);
+}
+
 static void simulate_prints_and_exits_as_told(void **state)
 {
 	const struct repo *r = *state;
@@ -78,6 +109,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(range_prints_and_exits_as_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_apart_are_told_by_each_verb, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(simulate_prints_and_exits_as_told, set_up,
 						tear_down),
 	};
