@@ -5,6 +5,7 @@
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
 #include "bot/base/vec.h"
+#include "bot/watch/range_reach.h"
 
 #include <git2.h>
 #include <math.h>
@@ -106,7 +107,9 @@ static int resolve(git_repository *repo, const char *name, git_oid *ret, struct 
 	_cleanup_(git_object_freep) git_object *commit = NULL;
 	int r;
 
-	if (name[0] == '\0' || name[0] == '-' || strstr(name, "..") || strlen(name) > 1024)
+	/* A search of all messages and all parents at once are names of no one commit. */
+	if (name[0] == '\0' || name[0] == '-' || name[0] == ':' || strstr(name, "..") ||
+	    strstr(name, "^{/") || strstr(name, "^@") || strlen(name) > 1024)
 		return err_set(e, ERR_INVAL, "'%.64s' is not the name of one commit", name);
 	r = check_one_meaning(repo, name, e);
 	if (r < 0)
@@ -119,6 +122,8 @@ static int resolve(git_repository *repo, const char *name, git_oid *ret, struct 
 		return err_set(e, ERR_INVAL, "'%s' is not the name of one commit", name);
 	if (r == GIT_ENOTFOUND)
 		return err_set(e, ERR_NOENT, "no commit, branch or tag '%s'", name);
+	if (r == GIT_EPEEL)
+		return err_set(e, ERR_INVAL, "'%s' is not a commit", name);
 	if (r < 0)
 		return err_set(e, ERR_GIT, "cannot resolve '%s': %s", name, git_why());
 	r = git_object_peel(&commit, object, GIT_OBJECT_COMMIT);
@@ -140,6 +145,7 @@ struct item {
 	int *parents; /* indexes of in-range parents, OUTSIDE or ASIDE */
 	size_t n_parents;
 	unsigned all_parents; /* those left out by first_parent as well */
+	bool reached;	      /* from the good end */
 	bool counted;	      /* false: simplified away by the paths, or aside */
 	bool aside;	      /* does not descend from the good end, though it should */
 	int next;	      /* where a simplified commit leads: index, OUTSIDE or ASIDE */
@@ -177,7 +183,17 @@ static int *walk_slot(const struct walk *w, const git_oid *oid)
 	return &w->by_oid[at];
 }
 
-static int walk_collect(struct walk *w, const git_oid *good, const git_oid *bad, struct err *e)
+static void walk_index(struct walk *w)
+{
+	free(w->by_oid);
+	for (w->table = 64; w->table < 2 * w->items.len; w->table *= 2)
+		;
+	w->by_oid = xcalloc(w->table, sizeof(*w->by_oid));
+	for (size_t i = 0; i < w->items.len; i++)
+		*walk_slot(w, &w->items.items[i].oid) = (int)i + 1;
+}
+
+static int walk_collect(struct walk *w, const git_oid *bad, struct err *e)
 {
 	_cleanup_(git_revwalk_freep) git_revwalk *walk = NULL;
 	git_oid oid;
@@ -185,7 +201,7 @@ static int walk_collect(struct walk *w, const git_oid *good, const git_oid *bad,
 
 	if (git_revwalk_new(&walk, w->repo) < 0 ||
 	    git_revwalk_sorting(walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_REVERSE) < 0 ||
-	    git_revwalk_push(walk, bad) < 0 || git_revwalk_hide(walk, good) < 0 ||
+	    git_revwalk_push(walk, bad) < 0 || git_revwalk_hide(walk, &w->good) < 0 ||
 	    (w->opt->first_parent && git_revwalk_simplify_first_parent(walk) < 0))
 		return err_set(e, ERR_GIT, "cannot walk the history: %s", git_why());
 	while ((r = git_revwalk_next(&oid, walk)) == 0) {
@@ -195,11 +211,58 @@ static int walk_collect(struct walk *w, const git_oid *good, const git_oid *bad,
 	}
 	if (r != GIT_ITEROVER)
 		return err_set(e, ERR_GIT, "cannot walk the history: %s", git_why());
-	for (w->table = 64; w->table < 2 * w->items.len; w->table *= 2)
-		;
-	w->by_oid = xcalloc(w->table, sizeof(*w->by_oid));
+	walk_index(w);
+	return 0;
+}
+
+static int find_member(const void *ctx, const git_oid *oid)
+{
+	return *walk_slot(ctx, oid) - 1;
+}
+
+static void mark_member(void *ctx, int member)
+{
+	((struct walk *)ctx)->items.items[member].reached = true;
+}
+
+/* libgit2, as git, stops by dates: wrong ones leave commits in the range that good has. */
+static int drop_reached(struct walk *w, struct err *e)
+{
+	const struct range_member member = { find_member, mark_member, w };
+	int64_t oldest = INT64_MAX;
+	size_t n = 0;
+	int r;
+
+	vec_foreach (item, &w->items) {
+		_cleanup_(git_commit_freep) git_commit *commit = NULL;
+
+		if (git_commit_lookup(&commit, w->repo, &item->oid) < 0)
+			return err_set(e, ERR_GIT, "cannot read a commit: %s", git_why());
+		if (git_commit_time(commit) < oldest)
+			oldest = git_commit_time(commit);
+	}
+	r = range_reach(w->repo, &w->good, oldest, w->items.len, &member, e);
+	for (size_t i = w->items.len; r == 0 && i-- > 0;) {
+		_cleanup_(git_commit_freep) git_commit *commit = NULL;
+
+		if (!w->items.items[i].reached)
+			continue;
+		if (git_commit_lookup(&commit, w->repo, &w->items.items[i].oid) < 0)
+			return err_set(e, ERR_GIT, "cannot read a commit: %s", git_why());
+		for (unsigned p = 0; p < git_commit_parentcount(commit); p++) {
+			int at = find_member(w, git_commit_parent_id(commit, p));
+
+			if (at != OUTSIDE)
+				mark_member(w, at);
+		}
+	}
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < w->items.len; i++)
-		*walk_slot(w, &w->items.items[i].oid) = (int)i + 1;
+		if (!w->items.items[i].reached)
+			w->items.items[n++] = w->items.items[i];
+	w->items.len = n;
+	walk_index(w);
 	return 0;
 }
 
@@ -253,34 +316,50 @@ static bool same_paths(const struct walk *w, const git_tree *a, const git_tree *
 	return true;
 }
 
+/* The good end counts among a merge's sides, what only it reaches does not. */
+static bool is_relevant(const struct walk *w, const struct item *item, const git_commit *commit,
+			size_t i)
+{
+	return item->parents[i] >= 0 ||
+	       git_oid_equal(git_commit_parent_id(commit, (unsigned)i), &w->good);
+}
+
 /*
  * git's default simplification: a commit that leaves the paths as one of its parents has them is
- * not counted, and history goes on at that parent alone.
+ * not counted, and history goes on at that parent alone. A parent that lies outside must not take
+ * the other sides of a merge out of the range: it decides only where all parents lie outside.
  */
 static int simplify(const struct walk *w, struct item *item, git_commit *commit, struct err *e)
 {
 	_cleanup_(git_tree_freep) git_tree *tree = NULL;
-	bool unchanged = false;
+	bool relevant = false;
+	bool changed = false;
 
 	if (git_commit_tree(&tree, commit) < 0)
 		return err_set(e, ERR_GIT, "cannot read a tree: %s", git_why());
 	item->next = OUTSIDE;
 	if (git_commit_parentcount(commit) == 0)
-		unchanged = same_paths(w, tree, NULL);
-	for (size_t i = 0; i < item->n_parents && !unchanged; i++) {
+		changed = !same_paths(w, tree, NULL);
+	for (size_t i = 0; i < item->n_parents; i++) {
 		_cleanup_(git_commit_freep) git_commit *parent = NULL;
 		_cleanup_(git_tree_freep) git_tree *parent_tree = NULL;
+		bool same;
 
 		if (item->parents[i] == ASIDE)
 			continue;
 		if (git_commit_parent(&parent, commit, (unsigned)i) < 0 ||
 		    git_commit_tree(&parent_tree, parent) < 0)
 			return err_set(e, ERR_GIT, "cannot read a tree: %s", git_why());
-		unchanged = same_paths(w, tree, parent_tree);
-		if (unchanged)
+		same = same_paths(w, tree, parent_tree);
+		if (same && is_relevant(w, item, commit, i)) {
 			item->next = item->parents[i];
+			item->counted = false;
+			return 0;
+		}
+		relevant |= is_relevant(w, item, commit, i);
+		changed |= !same;
 	}
-	item->counted = !unchanged;
+	item->counted = relevant || changed;
 	return 0;
 }
 
@@ -428,7 +507,7 @@ static void find_midpoint(struct walk *w, struct range *ret)
 			continue;
 		even = count[k] < ret->commits - count[k] ? count[k] : ret->commits - count[k];
 		k++;
-		if (even > best) {
+		if (k == 1 || even > best) {
 			best = even;
 			at = i;
 		}
@@ -504,23 +583,38 @@ static int check_empty(const struct range *ret, const struct range_options *opt,
 	return 0;
 }
 
+/* git would read "./mm" as "mm", and "." as everything; a tree has no such entries. */
+static bool is_plain_path(const char *p)
+{
+	size_t n;
+
+	if (p[0] == '\0' || strpbrk(p, "*?[:"))
+		return false;
+	for (; *p != '\0'; p += n + (p[n] == '/')) {
+		n = strcspn(p, "/");
+		if (n == 0 || (n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
+			return false;
+	}
+	return true;
+}
+
 static int check_paths(const struct range_options *opt, struct err *e)
 {
-	for (size_t i = 0; i < opt->n_paths; i++) {
-		const char *p = opt->paths[i];
-
-		if (p[0] == '\0' || p[0] == '/' || strpbrk(p, "*?[:") || strstr(p, ".."))
+	for (size_t i = 0; i < opt->n_paths; i++)
+		if (!is_plain_path(opt->paths[i]))
 			return err_set(e, ERR_INVAL,
-				       "path '%.64s' is not a file or folder below the top", p);
-	}
+				       "path '%.64s' is not a file or folder below the top, "
+				       "like 'mm/memory.c'",
+				       opt->paths[i]);
 	return 0;
 }
 
-static int read_commits(struct walk *w, const git_oid *good, const git_oid *bad, struct range *ret,
-			struct err *e)
+static int read_commits(struct walk *w, const git_oid *bad, struct range *ret, struct err *e)
 {
-	int r = walk_collect(w, good, bad, e);
+	int r = walk_collect(w, bad, e);
 
+	if (r == 0)
+		r = drop_reached(w, e);
 	if (r < 0 || w->items.len == 0)
 		return r;
 	r = walk_load(w, e);
@@ -539,7 +633,11 @@ static int read_commits(struct walk *w, const git_oid *good, const git_oid *bad,
 		find_midpoint(w, ret);
 		return 0;
 	}
-	return build_graph(w, ret, e);
+	r = build_graph(w, ret, e);
+	/* The graph holds the bad end, what is counted may not. */
+	if (r == 0 && !w->items.items[w->items.len - 1].counted)
+		find_midpoint(w, ret);
+	return r;
 }
 
 int range_read(git_repository *repo, const char *good, const char *bad,
@@ -548,24 +646,23 @@ int range_read(git_repository *repo, const char *good, const char *bad,
 	static const struct range_options everything = { 0 };
 	_cleanup_(range_done) struct range range = { 0 };
 	_cleanup_(walk_done) struct walk w = { .repo = repo, .opt = opt ? opt : &everything };
-	git_oid good_oid, bad_oid;
+	git_oid bad_oid;
 	int r;
 
 	r = check_paths(w.opt, e);
 	if (r == 0)
 		r = check_history(repo, e);
 	if (r == 0)
-		r = resolve(repo, good, &good_oid, e);
+		r = resolve(repo, good, &w.good, e);
 	if (r == 0)
 		r = resolve(repo, bad, &bad_oid, e);
 	if (r < 0)
 		return r;
-	(void)git_oid_tostr(range.good, sizeof(range.good), &good_oid);
+	(void)git_oid_tostr(range.good, sizeof(range.good), &w.good);
 	(void)git_oid_tostr(range.bad, sizeof(range.bad), &bad_oid);
-	w.good = good_oid;
-	r = read_merge_bases(repo, &good_oid, &bad_oid, &range, e);
+	r = read_merge_bases(repo, &w.good, &bad_oid, &range, e);
 	if (r == 0)
-		r = read_commits(&w, &good_oid, &bad_oid, &range, e);
+		r = read_commits(&w, &bad_oid, &range, e);
 	if (r == 0)
 		r = check_empty(&range, w.opt, good, bad, e);
 	if (r < 0)

@@ -13,7 +13,9 @@ struct err;
 /**
  * struct range_options - which commits of the range count.
  * @paths, @n_paths: only commits that change one of these files or folders, and what joins them,
- *                   as `git rev-list GOOD..BAD -- PATH…` counts; no patterns; borrowed.
+ *                   as `git rev-list GOOD..BAD -- PATH…` counts; no patterns; borrowed. Where
+ *                   a merge equals a parent outside the range, other than good, its sides stay
+ *                   in: what git leaves out there depends on the order of its walk.
  * @first_parent: follow merges along their first parent only.
  * @descendants: only commits that descend from the good end, as `git rev-list --ancestry-path`
  *               counts; what else was merged is part of its merge.

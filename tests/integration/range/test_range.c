@@ -250,6 +250,59 @@ static void roots_and_strange_dates_are_read(void **state)
 	range_done(&got);
 }
 
+static void refuse(struct repo *r, const char *good, const char *bad, int code, const char *say)
+{
+	struct err e = { 0 };
+	struct range got;
+
+	memset(&got, 0x5a, sizeof(got));
+	assert_err(range_read(r->git, good, bad, NULL, &got, &e), code, &e);
+	if (!strstr(e.msg, say))
+		fail_msg("'%s' does not say '%s'", e.msg, say);
+	assert_int_equal(got.good[0], 0x5a);
+}
+
+/* The way from good to its ancestors leads over commits older than what hangs on them. */
+static void wrong_dates_do_not_widen_the_range(void **state)
+{
+	struct repo *r = *state;
+	struct err e = { 0 };
+	struct range got;
+
+	repo_commits(r, 2, "a.c");
+	free(repo_sh(
+		r, "at() { GIT_COMMITTER_DATE=\"@$1 +0000\" git commit -q --allow-empty -m $1; }; "
+		   "at 2000000000; git tag shared; for i in $(seq 12); do at $i; done; "
+		   "at 2100000000; git tag good; git checkout -q -b side shared; "
+		   "at 2100000001; git tag bad"));
+	assert_ok(range_read(r->git, "good", "bad", NULL, &got, &e), &e);
+	assert_int_equal(got.commits, 1);
+	assert_string_equal(got.midpoint, got.bad);
+	range_done(&got);
+	refuse(r, "good", "shared", ERR_RANGE, "swapped");
+}
+
+/* A merge that keeps the side good came from takes good's change away: it is no empty range. */
+static void merge_that_drops_a_change_of_good_counts(void **state)
+{
+	static const char *const path[] = { "mm" };
+	const struct range_options opt = { .paths = path, .n_paths = 1 };
+	struct repo *r = *state;
+	struct err e = { 0 };
+	struct range got;
+
+	repo_commits(r, 1, "mm/a.c");
+	free(repo_sh(r, "git tag old"));
+	repo_commits(r, 1, "mm/a.c");
+	free(repo_sh(r, "git tag good; git checkout -q -b side old; git merge -q -s ours --no-ff "
+			"-m drop good"));
+	repo_commits(r, 1, "b.c");
+	assert_ok(range_read(r->git, "good", "HEAD", &opt, &got, &e), &e);
+	assert_int_equal(got.commits, 1);
+	assert_int_equal(got.merges, 1);
+	range_done(&got);
+}
+
 static void octopus_merge_is_read_whole(void **state)
 {
 	const struct range_options first = { .first_parent = true };
@@ -270,26 +323,15 @@ static void octopus_merge_is_read_whole(void **state)
 	range_done(&got);
 }
 
-static void refuse(struct repo *r, const char *good, const char *bad, int code, const char *say)
-{
-	struct err e = { 0 };
-	struct range got;
-
-	memset(&got, 0x5a, sizeof(got));
-	assert_err(range_read(r->git, good, bad, NULL, &got, &e), code, &e);
-	if (!strstr(e.msg, say))
-		fail_msg("'%s' does not say '%s'", e.msg, say);
-	assert_int_equal(got.good[0], 0x5a);
-}
-
 static void says_what_is_wrong_with_the_ends(void **state)
 {
 	struct repo *r = *state;
 	struct err e = { 0 };
 	struct range got;
-	static const char *const up[] = { "../x" };
+	static const char *const wrong[] = { "../x",  "/etc", "",    ".",     "./a.c",	   "a//b",
+					     "a/./b", "a/..", "*.c", ":!a.c", ":(glob)a.c" };
 	static const char *const none[] = { "none.c" };
-	struct range_options opt = { .paths = up, .n_paths = 1 };
+	struct range_options opt = { .n_paths = 1 };
 
 	repo_commits(r, 4, "a.c");
 	free(repo_sh(r, "git tag tree-tag HEAD^{tree} && git tag -a -m blob blob-tag HEAD:a.c && "
@@ -304,8 +346,16 @@ static void says_what_is_wrong_with_the_ends(void **state)
 	refuse(r, "HEAD~2..HEAD", "HEAD", ERR_INVAL, "name of one commit");
 	refuse(r, "--all", "HEAD", ERR_INVAL, "name of one commit");
 	refuse(r, "", "HEAD", ERR_INVAL, "name of one commit");
+	refuse(r, ":/a.c 2", "HEAD", ERR_INVAL, "name of one commit");
+	refuse(r, ":0:a.c", "HEAD", ERR_INVAL, "name of one commit");
+	refuse(r, "HEAD^{/a.c}", "HEAD", ERR_INVAL, "name of one commit");
+	refuse(r, "HEAD^@", "HEAD", ERR_INVAL, "name of one commit");
+	refuse(r, "tree-tag^{commit}", "HEAD", ERR_INVAL, "'tree-tag^{commit}' is not");
 	compare(r, "refs/heads/twice", "refs/tags/twice", NULL);
-	assert_err(range_read(r->git, "HEAD~1", "HEAD", &opt, &got, &e), ERR_INVAL, &e);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		opt.paths = &wrong[i];
+		assert_err(range_read(r->git, "HEAD~1", "HEAD", &opt, &got, &e), ERR_INVAL, &e);
+	}
 	opt.paths = none;
 	assert_err(range_read(r->git, "HEAD~1", "HEAD", &opt, &got, &e), ERR_RANGE, &e);
 }
@@ -376,6 +426,8 @@ int main(void)
 		WITH_REPO(only_descendants_count_as_git_does),
 		WITH_REPO(criss_cross_has_two_merge_bases),
 		WITH_REPO(roots_and_strange_dates_are_read),
+		WITH_REPO(wrong_dates_do_not_widen_the_range),
+		WITH_REPO(merge_that_drops_a_change_of_good_counts),
 		WITH_REPO(octopus_merge_is_read_whole),
 		WITH_REPO(says_what_is_wrong_with_the_ends),
 		WITH_REPO(refuses_an_ambiguous_short_id),
