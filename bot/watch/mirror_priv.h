@@ -6,7 +6,11 @@
 
 #include <git2.h>
 
+struct child_result;
 struct err;
+struct lsremote;
+struct mirror_tree;
+struct strbuf;
 
 struct mirror {
 	git_repository *repo;
@@ -28,3 +32,19 @@ const char *git_why(void);
 
 /* Full hash into an oid: ERR_INVAL if it is none. */
 int mirror_oid(const char *hash, git_oid *ret, struct err *e);
+
+/*
+ * A git command in the mirror, with an environment of our own; @t may be NULL. Return: 0 with @ret
+ * filled; ERR_GIT_AWAY where later may be better; ERR_GIT.
+ */
+int mirror_git_run(struct mirror *m, const struct mirror_tree *t, const char *const *argv,
+		   int stdin_fd, double idle_s, double total_s, struct child_result *ret,
+		   struct err *e);
+
+/* Heads and tags that the remote has now. */
+int mirror_git_list(struct mirror *m, const struct mirror_tree *t, struct lsremote *ret,
+		    struct err *e);
+
+/* Transfers the refs listed in @specs, one "+from:to" a line. */
+int mirror_git_transfer(struct mirror *m, const struct mirror_tree *t, const struct strbuf *specs,
+			struct err *e);
