@@ -145,10 +145,15 @@ char *bisect_log_git(struct bisect_state *s, const char *good, const struct bise
 
 /* Reading */
 
-/* Terms of this log beside git's own. */
-struct terms {
+/*
+ * What a line does not say itself: the terms of this log beside git's own, and the hashes of the
+ * comments before it. A name such as HEAD or master means another commit later than it did then.
+ */
+struct known {
 	char good[TERM_MOST];
 	char bad[TERM_MOST];
+	char (*hashes)[41];
+	size_t n_hashes;
 };
 
 /*
@@ -225,12 +230,20 @@ static bool take_term(const char *word, const char *option, const char **at, con
 	return true;
 }
 
+/* The @nth name of `git bisect start`; git has written its hash in the @nth comment before. */
+static int add_end(struct bisect_git_log *log, const struct known *known, const char *name,
+		   size_t nth, struct err *e)
+{
+	return add_word(log, nth < known->n_hashes ? known->hashes[nth] : name,
+			nth == 0 ? BISECT_WORD_BAD : BISECT_WORD_GOOD, e);
+}
+
 /* git bisect start [options] [BAD [GOOD…]] [--] [PATH…] */
-static int read_start(struct bisect_git_log *log, struct terms *terms, const char *at,
+static int read_start(struct bisect_git_log *log, struct known *known, const char *at,
 		      const char *end, struct err *e)
 {
 	bool paths = false;
-	int names = 0;
+	size_t names = 0;
 	int r = 0;
 
 	while (r == 0 && has_rest(at, end)) {
@@ -244,25 +257,24 @@ static int read_start(struct bisect_git_log *log, struct terms *terms, const cha
 			paths = true;
 		else if (!strcmp(word, "--first-parent"))
 			log->first_parent = true;
-		else if (take_term(word, "--term-new", &at, end, terms->bad) ||
-			 take_term(word, "--term-bad", &at, end, terms->bad) ||
-			 take_term(word, "--term-old", &at, end, terms->good) ||
-			 take_term(word, "--term-good", &at, end, terms->good))
+		else if (take_term(word, "--term-new", &at, end, known->bad) ||
+			 take_term(word, "--term-bad", &at, end, known->bad) ||
+			 take_term(word, "--term-old", &at, end, known->good) ||
+			 take_term(word, "--term-good", &at, end, known->good))
 			continue;
 		else if (word[0] != '-')
-			r = add_word(log, word, names++ == 0 ? BISECT_WORD_BAD : BISECT_WORD_GOOD,
-				     e);
+			r = add_end(log, known, word, names++, e);
 		if (log->n_paths > WORDS_MOST)
 			r = err_set(e, ERR_TOO_BIG, "more than %d paths", WORDS_MOST);
 	}
 	return r;
 }
 
-static int word_of(const struct terms *terms, const char *verb, enum bisect_word *ret)
+static int word_of(const struct known *known, const char *verb, enum bisect_word *ret)
 {
-	if (!strcmp(verb, "good") || !strcmp(verb, "old") || !strcmp(verb, terms->good))
+	if (!strcmp(verb, "good") || !strcmp(verb, "old") || !strcmp(verb, known->good))
 		*ret = BISECT_WORD_GOOD;
-	else if (!strcmp(verb, "bad") || !strcmp(verb, "new") || !strcmp(verb, terms->bad))
+	else if (!strcmp(verb, "bad") || !strcmp(verb, "new") || !strcmp(verb, known->bad))
 		*ret = BISECT_WORD_BAD;
 	else if (!strcmp(verb, "skip"))
 		*ret = BISECT_WORD_SKIP;
@@ -291,21 +303,39 @@ static int read_names(struct bisect_git_log *log, enum bisect_word word, const c
 	return 0;
 }
 
-static void read_comment(struct bisect_git_log *log, const char *at, const char *end)
+/* "[HASH]" at @at. */
+static bool read_hash(const char *at, const char *end, char ret[41])
 {
-	static const char lead[] = "# first bad commit: [";
-	const char *hash = at + sizeof(lead) - 1;
-
-	if ((size_t)(end - at) < sizeof(lead) - 1 + 40 || memcmp(at, lead, sizeof(lead) - 1) != 0)
-		return;
-	for (int i = 0; i < 40; i++)
-		if (!strchr("0123456789abcdef", hash[i]) || hash[i] == '\0')
-			return;
-	memcpy(log->culprit, hash, 40);
-	log->culprit[40] = '\0';
+	if (end - at < 42 || *at != '[' || at[41] != ']' || strspn(at + 1, "0123456789abcdef") < 40)
+		return false;
+	memcpy(ret, at + 1, 40);
+	ret[40] = '\0';
+	return true;
 }
 
-static int read_line(struct bisect_git_log *log, struct terms *terms, const char *at,
+/* "# first bad commit: [HASH] SUBJECT", or "# good: [HASH] SUBJECT" in whatever term. */
+static void read_comment(struct bisect_git_log *log, struct known *known, const char *at,
+			 const char *end)
+{
+	static const char lead[] = "# first bad commit: ";
+	const char *colon = memchr(at, ':', (size_t)(end - at));
+	char hash[41];
+
+	if ((size_t)(end - at) >= sizeof(lead) - 1 && !memcmp(at, lead, sizeof(lead) - 1)) {
+		if (read_hash(at + sizeof(lead) - 1, end, hash))
+			memcpy(log->culprit, hash, sizeof(hash));
+		return;
+	}
+	if (!colon || colon - at < 3 || memchr(at + 2, ' ', (size_t)(colon - at) - 2) ||
+	    end - colon < 2 || !read_hash(colon + 2, end, hash) || known->n_hashes >= WORDS_MOST)
+		return;
+	if (known->n_hashes % 64 == 0)
+		known->hashes =
+			xreallocarray(known->hashes, known->n_hashes + 64, sizeof(*known->hashes));
+	memcpy(known->hashes[known->n_hashes++], hash, sizeof(hash));
+}
+
+static int read_line(struct bisect_git_log *log, struct known *known, const char *at,
 		     const char *end, struct err *e)
 {
 	_cleanup_(freep) char *git = NULL;
@@ -316,7 +346,7 @@ static int read_line(struct bisect_git_log *log, struct terms *terms, const char
 	if (end > at && end[-1] == '\r')
 		end--;
 	if (end > at && *at == '#')
-		read_comment(log, at, end);
+		read_comment(log, known, at, end);
 	if (!has_rest(at, end) || *at == '#')
 		return 0;
 	git = next_word(&at, end);
@@ -326,10 +356,10 @@ static int read_line(struct bisect_git_log *log, struct terms *terms, const char
 	    strcmp(bisect, "bisect") != 0)
 		return err_set(e, ERR_PARSE, "not a line of a 'git bisect log'");
 	if (!strcmp(verb, "start"))
-		return read_start(log, terms, at, end, e);
+		return read_start(log, known, at, end, e);
 	if (!strcmp(verb, "terms"))
 		return 0;
-	if (word_of(terms, verb, &word) < 0)
+	if (word_of(known, verb, &word) < 0)
 		return err_set(e, ERR_PARSE, "'git bisect %.32s' is not known", verb);
 	return read_names(log, word, at, end, e);
 }
@@ -352,7 +382,7 @@ bool bisect_git_log_is(const char *text, size_t len)
 int bisect_git_log_read(const char *text, size_t len, struct bisect_git_log *ret, struct err *e)
 {
 	_cleanup_(bisect_git_log_done) struct bisect_git_log log = { 0 };
-	struct terms terms = { .good = "good", .bad = "bad" };
+	struct known known = { .good = "good", .bad = "bad" };
 	size_t line = 0;
 
 	if (len > BISECT_LOG_MOST)
@@ -361,13 +391,18 @@ int bisect_git_log_read(const char *text, size_t len, struct bisect_git_log *ret
 	for (size_t at = 0; at < len;) {
 		const char *end = memchr(text + at, '\n', len - at);
 		size_t n = end ? (size_t)(end - text) - at : len - at;
-		int r = read_line(&log, &terms, text + at, text + at + n, e);
+		int r = read_line(&log, &known, text + at, text + at + n, e);
 
 		line++;
-		if (r < 0)
+		if (n > 0 && text[at] != '#')
+			known.n_hashes = 0;
+		if (r < 0) {
+			free(known.hashes);
 			return err_wrap(e, "line %zu", line);
+		}
 		at += n + 1;
 	}
+	free(known.hashes);
 	if (log.n == 0)
 		return err_set(e, ERR_PARSE, "the log says nothing of any commit");
 	*ret = log;

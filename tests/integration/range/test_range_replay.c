@@ -193,6 +193,20 @@ static void log_of_git_is_followed_word_by_word(void **state)
 	free(want);
 }
 
+/* git's log keeps the names that were given, and HEAD moves with each step. */
+static void log_of_git_is_read_while_it_goes_on(void **state)
+{
+	const struct fixture *f = *state;
+	char *want = xasprintf("first bad commit %s", f->culprit);
+
+	free(repo_sh(&f->repo, "git checkout -q main; { git bisect start HEAD start && git bisect "
+			       "run sh -c '! test -e speed'; } >/dev/null 2>&1; "
+			       "git bisect log > theirs; grep -q \"start 'HEAD' 'start'\" theirs"));
+	check(f, "bisect replay theirs", 0, want);
+	free(repo_sh(&f->repo, "git bisect reset >/dev/null 2>&1"));
+	free(want);
+}
+
 static void says_what_is_wrong(void **state)
 {
 	const struct fixture *f = *state;
@@ -218,6 +232,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(export_is_as_git_writes_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(git_replays_skips_and_merges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(log_of_git_is_followed_word_by_word, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(log_of_git_is_read_while_it_goes_on, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(says_what_is_wrong, set_up, tear_down),
 	};

@@ -271,6 +271,36 @@ static void git_log_is_read(void **state)
 	bisect_git_log_done(&log);
 }
 
+/* HEAD is elsewhere as soon as the bisection has begun; git writes in comments what it was. */
+static void names_of_the_start_mean_what_they_meant_then(void **state)
+{
+#define BAD  "0123456789012345678901234567890123456789"
+#define GOOD "abcdefabcdefabcdefabcdefabcdefabcdefabcd"
+	static const char text[] = "# slow: [" BAD "] HEAD then\n"
+				   "# fast: [" GOOD "] v1\n"
+				   "# status: waiting for both good and bad commits\n"
+				   "# first bad commit: [" BAD "] not an end\n"
+				   "#: [" BAD "] no word\n"
+				   "# x:\n"
+				   "#\n"
+				   "# : [" BAD "] \n"
+				   "# short: [0123456789]\n"
+				   "git bisect start 'HEAD' 'v1' 'v2'\n"
+				   "git bisect start 'HEAD'\n";
+	static const char *const names[] = { BAD, GOOD, "v2", "HEAD" };
+	struct bisect_git_log log;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(bisect_git_log_read(text, strlen(text), &log, &e), &e);
+	assert_int_equal(log.n, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(log.names[i], names[i]);
+	bisect_git_log_done(&log);
+#undef BAD
+#undef GOOD
+}
+
 static void other_terms_are_understood(void **state)
 {
 	static const char text[] = "git bisect start --term-old=fast '--term-new' 'slow'\n"
@@ -358,6 +388,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(git_log_has_words_in_order, set_up, tear_down),
 		cmocka_unit_test(what_is_unsure_is_a_comment),
 		cmocka_unit_test(git_log_is_read),
+		cmocka_unit_test(names_of_the_start_mean_what_they_meant_then),
 		cmocka_unit_test(other_terms_are_understood),
 		cmocka_unit_test(refuses_what_is_no_git_log),
 		cmocka_unit_test_setup_teardown(words_leave_what_agrees, set_up, tear_down),
