@@ -9,10 +9,10 @@
 #include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/options.h"
 #include "bot/watch/range.h"
 #include "bot/watch/subject.h"
 
-#include <getopt.h>
 #include <git2.h>
 #include <math.h>
 #include <string.h>
@@ -358,53 +358,31 @@ static int replay_own(const struct cli *cli, const struct replay_options *q,
 	return rc < 0 ? rc : code;
 }
 
-static int take_option(struct replay_options *q, const char *name, const char *value, struct err *e)
+static int take_wrong(void *to, const char *value, struct err *e)
 {
-	int64_t top = 0;
-	int r = 0;
+	struct replay_options *q = to;
+	int r = parse_ratio(value, &q->wrong, e);
 
-	if (!strcmp(name, "git-log"))
-		q->git_log = true;
-	else if (!strcmp(name, "repo"))
-		q->repo = value;
-	else if (!strcmp(name, "wrong"))
-		r = parse_ratio(value, &q->wrong, e);
-	else
-		r = parse_i64(value, 0, TOP_MOST, &top, e);
-	if (!strcmp(name, "top"))
-		q->top = (int)top;
 	if (r == 0 && q->wrong > 0.5)
-		r = err_set(e, ERR_INVAL, "'%s' is more than a half", value);
-	return r < 0 ? err_wrap(e, "--%s", name) : 0;
+		return err_set(e, ERR_INVAL, "'%.40s' is more than a half", value);
+	return r;
 }
 
 static int parse_options(struct cli *cli, int argc, char **argv, struct replay_options *q)
 {
-	static const struct option options[] = { { "git-log", no_argument, NULL, 'o' },
-						 { "repo", required_argument, NULL, 'o' },
-						 { "wrong", required_argument, NULL, 'o' },
-						 { "top", required_argument, NULL, 'o' },
-						 { "json", no_argument, NULL, 'g' },
-						 { "quiet", no_argument, NULL, 'g' },
-						 { "verbose", no_argument, NULL, 'g' },
-						 { "color", required_argument, NULL, 'g' },
-						 { 0 } };
-	struct err e = { 0 };
-	int c, at = 0;
+	const struct cli_option options[] = {
+		CLI_FLAG("git-log", &q->git_log),
+		CLI_TEXT("repo", &q->repo),
+		CLI_TAKE("wrong", take_wrong, q),
+		CLI_INT("top", &q->top, 0, TOP_MOST),
+	};
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 
-	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
-		if (c == 'q' || c == 'v')
-			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
-		else if (c == 'g')
-			(void)cli_global_option(cli, options[at].name, optarg);
-		else if (c != 'o')
-			return cli_bad_option(cli, argv);
-		else if (take_option(q, options[at].name, optarg, &e) < 0)
-			return cli_usage(cli, "%s", e.msg);
-	}
-	if (argc - optind != 1)
-		return cli_usage(cli, "want one log, got %d", argc - optind);
-	q->path = argv[optind];
+	if (at < 0)
+		return EXIT_USAGE;
+	if (argc - at != 1)
+		return cli_usage(cli, "want one log, got %d", argc - at);
+	q->path = argv[at];
 	return EXIT_DONE;
 }
 

@@ -4,9 +4,9 @@
 #include "bot/base/json.h"
 #include "bot/base/vec.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/options.h"
 #include "bot/watch/range.h"
 
-#include <getopt.h>
 #include <git2.h>
 
 DEFINE_CLEANUP(git_repository *, git_repository_free);
@@ -19,36 +19,28 @@ struct request {
 	const char *bad;
 };
 
+static int take_path(void *to, const char *value, struct err *e)
+{
+	struct request *q = to;
+
+	(void)e;
+	vec_push(&q->paths, value);
+	return 0;
+}
+
 static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
 {
-	static const struct option options[] = { { "repo", required_argument, NULL, 'r' },
-						 { "path", required_argument, NULL, 'p' },
-						 { "first-parent", no_argument, NULL, 'f' },
-						 { "json", no_argument, NULL, 'g' },
-						 { "quiet", no_argument, NULL, 'g' },
-						 { "verbose", no_argument, NULL, 'g' },
-						 { "color", required_argument, NULL, 'g' },
-						 { 0 } };
-	int c, at = 0;
+	const struct cli_option options[] = { CLI_TEXT("repo", &q->repo),
+					      CLI_TAKE("path", take_path, q),
+					      CLI_FLAG("first-parent", &q->first_parent) };
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 
-	while ((c = getopt_long(argc, argv, "qv", options, &at)) != -1) { /* NOLINT */
-		if (c == 'r')
-			q->repo = optarg;
-		else if (c == 'p')
-			vec_push(&q->paths, optarg);
-		else if (c == 'f')
-			q->first_parent = true;
-		else if (c == 'q' || c == 'v')
-			(void)cli_global_option(cli, c == 'q' ? "quiet" : "verbose", NULL);
-		else if (c == 'g')
-			(void)cli_global_option(cli, options[at].name, optarg);
-		else
-			return cli_bad_option(cli, argv);
-	}
-	if (argc - optind != 2)
-		return cli_usage(cli, "want a good and a bad commit, got %d names", argc - optind);
-	q->good = argv[optind];
-	q->bad = argv[optind + 1];
+	if (at < 0)
+		return EXIT_USAGE;
+	if (argc - at != 2)
+		return cli_usage(cli, "want a good and a bad commit, got %d names", argc - at);
+	q->good = argv[at];
+	q->bad = argv[at + 1];
 	return EXIT_DONE;
 }
 
