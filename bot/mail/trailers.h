@@ -59,12 +59,14 @@ struct trailer_link {
  *         is no @id; NULL if empty.
  * @ok: the tag may be used as a link to a culprit. Not so without an id, if the title is that of a
  *      merge, or if the commit itself is a revert (whose tags speak of the commit it takes back).
- *      The id may still be unknown in the tree: then look for a commit of exactly this title.
+ *      The id may still be unknown in the tree: fixes_resolve() looks for a commit of this title.
+ * @merge: the title is that of a merge.
  */
 struct trailer_fix {
 	char *id;
 	char *title;
 	bool ok;
+	bool merge;
 };
 
 /** struct trailer_revert - a commit taken back: @id 8 to 40 hex digits or NULL, @title or NULL. */

@@ -124,7 +124,8 @@ void trailers_add_fix(struct trailers *t, const char *value)
 	} else {
 		fix.title = *value ? xstrdup(value) : NULL;
 	}
-	fix.ok = fix.id && !is_merge_title(fix.title) && !is_revert_subject(t->subject);
+	fix.merge = fix.id && is_merge_title(fix.title);
+	fix.ok = fix.id && !fix.merge && !is_revert_subject(t->subject);
 	vec_push(&t->fixes, fix);
 }
 
