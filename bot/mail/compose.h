@@ -64,6 +64,22 @@ struct compose_commit {
 	double p;
 };
 
+/**
+ * struct compose_fix - a commit that claims to fix the culprit, or to take it back if @reverts.
+ * @day: when it was committed, "2030-11-06"; "": unknown.
+ * @by_title: it gives the title alone, its id is unknown.
+ * @measured: 0 no, 1 yes, -1 not said.
+ */
+struct compose_fix {
+	const char *commit;
+	const char *title;
+	const char *branch;
+	char day[11];
+	bool reverts;
+	bool by_title;
+	int measured;
+};
+
 struct compose_param {
 	const char *key;
 	const char *value;
@@ -149,6 +165,7 @@ struct compose_input {
 	struct compose_commit culprit;
 	const char *parent;
 	VEC(struct compose_commit) runners_up;
+	VEC(struct compose_fix) possibly_fixed;
 
 	bool from_history;
 	bool one_peak;
@@ -232,6 +249,9 @@ struct compose_input {
  *   culprit *       {"commit" *, "title" *, "p", "parent", "lives_in"}; parent: hash it was compared
  *                   with; author and confirmed are not used
  *   runners_up      [{"commit", "p"}], the likeliest first
+ *   possibly_fixed  [{"commit" *, "title", "says": "fixes"|"reverts", "by_title", "branch",
+ *                   "commit_time", "measured"}]: see struct compose_fix, the newest first; a
+ *                   commit_time that is none is left out
  *   checks          [{"name", "rel", "lo", "hi", "ok", "machine", "commit", "same_day", "text"}]: see
  *                   struct compose_check; text is added to the line
  *   net             {"since", "rel", "because": {"commit", "rel"}}: change over a whole release

@@ -262,6 +262,7 @@ void compose_add_facts(const struct compose_text *t)
 	strbuf_addch(t->out, '\n');
 	add_impact(t);
 	add_found(t);
+	compose_add_fixed(t);
 	strbuf_addstr(&ask,
 		      t->in->replies
 			      ? "is this cost expected? If so one reply line ends it, see below"

@@ -44,6 +44,43 @@ static void read_checks(struct compose_reader *r, const json_t *root)
 	in->broad_limit = reader_f64(r, o, "limit", "broad.limit", false);
 }
 
+/* "2030-11-06…": the day alone. Clocks of committers say what they like, so another text is none. */
+static void read_day(const char *time, char ret[11])
+{
+	static const char shape[] = "dddd-dd-dd";
+
+	for (size_t i = 0; i < sizeof(shape) - 1; i++)
+		if (!time ||
+		    (shape[i] == 'd' ? time[i] < '0' || time[i] > '9' : time[i] != shape[i]))
+			return;
+	(void)snprintf(ret, 11, "%.10s", time);
+}
+
+static void read_fixes(struct compose_reader *r, const json_t *root)
+{
+	const json_t *list;
+	size_t n = reader_array(r, root, "possibly_fixed", "possibly_fixed", &list);
+
+	for (size_t i = 0; i < n; i++) {
+		const json_t *o = json_array_get(list, i);
+		struct compose_fix f = { 0 };
+		const char *says;
+
+		says = reader_text(r, o, "says", "possibly_fixed[].says", NAME_CHARS, false);
+		f.commit = reader_hash(r, o, "commit", "possibly_fixed[].commit", true);
+		f.title = reader_text(r, o, "title", "possibly_fixed[].title", TITLE_CHARS, false);
+		f.branch =
+			reader_text(r, o, "branch", "possibly_fixed[].branch", NAME_CHARS, false);
+		read_day(reader_text(r, o, "commit_time", "possibly_fixed[].commit_time",
+				     NAME_CHARS, false),
+			 f.day);
+		f.reverts = says && !strcmp(says, "reverts");
+		f.by_title = reader_bool(r, o, "by_title", "possibly_fixed[].by_title", 0);
+		f.measured = reader_bool(r, o, "measured", "possibly_fixed[].measured", -1);
+		vec_push(&r->in->possibly_fixed, f);
+	}
+}
+
 static void add_fact(struct compose_input *in, const char *s)
 {
 	vec_push(&in->facts, s);
@@ -132,6 +169,7 @@ static void read_bisection(struct compose_reader *r, const json_t *root)
 
 void compose_read_evidence(struct compose_reader *r, const json_t *root)
 {
+	read_fixes(r, root);
 	read_checks(r, root);
 	read_findings(r, root);
 	read_box(r, root);

@@ -286,13 +286,15 @@ static void read_thread(struct compose_reader *r, const json_t *root)
 static void note_unknown(struct compose_reader *r, const json_t *root)
 {
 	static const char *const known[] = {
-		"format",  "id",	 "seq",	      "at",	   "host",	  "url",
-		"archive", "contact",	 "replies",   "state",	   "direction",	  "class",
-		"tree",	   "branch",	 "tested_as", "machine",   "in_mainline", "suite",
-		"params",  "metric",	 "effect",    "metrics",   "interleaved", "metric_count",
-		"culprit", "runners_up", "checks",    "net",	   "profile",	  "broad",
-		"box",	   "bisect",	 "bisection", "reproduce", "in_reply_to", "threads",
-		"history", "recipients", "series",    "findings",  "found",	  "one_peak",
+		"format",     "id",	     "seq",	      "at",	      "host",
+		"url",	      "archive",     "contact",	      "replies",      "state",
+		"direction",  "class",	     "tree",	      "branch",	      "tested_as",
+		"machine",    "in_mainline", "suite",	      "params",	      "metric",
+		"effect",     "metrics",     "interleaved",   "metric_count", "culprit",
+		"runners_up", "checks",	     "net",	      "profile",      "broad",
+		"box",	      "bisect",	     "bisection",     "reproduce",    "in_reply_to",
+		"threads",    "history",     "recipients",    "series",	      "findings",
+		"found",      "one_peak",    "possibly_fixed"
 	};
 	const char *key;
 	json_t *v;
@@ -348,6 +350,7 @@ void compose_input_done(struct compose_input *in)
 	vec_done(&in->params);
 	vec_done(&in->metrics);
 	vec_done(&in->runners_up);
+	vec_done(&in->possibly_fixed);
 	vec_done(&in->findings);
 	vec_done(&in->checks);
 	vec_done(&in->profile);

@@ -52,6 +52,7 @@ bool compose_is_layout_check(const struct compose_check *c);
 /* The sections, in the order of the mail; each prints nothing without an entry. */
 void compose_add_lead(const struct compose_text *t);
 void compose_add_facts(const struct compose_text *t);
+void compose_add_fixed(const struct compose_text *t); /* an entry of the facts */
 void compose_add_table(const struct compose_text *t);
 void compose_add_also(const struct compose_text *t);
 void compose_add_checks(const struct compose_text *t);

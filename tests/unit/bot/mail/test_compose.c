@@ -626,9 +626,68 @@ static void notes_keys_it_does_not_know(void **state)
 	json_decref(root);
 }
 
+/* "[{…}, …]" as the possible fixes of the example; the text from "Fix" to the end of that entry. */
+static char *fixes_text(const char *list)
+{
+	json_t *root = load("report.json");
+	struct compose_mail m;
+	char *body, *from, *end, *ret;
+
+	assert_int_equal(json_object_set_new(root, "possibly_fixed", json_loads(list, 0, NULL)), 0);
+	m = compose(root);
+	body = body_of(&m);
+	from = strstr(body, "\nFix     ");
+	end = strstr(body, "\nAsk     ");
+	assert_non_null(end);
+	ret = from ? xstrndup(from + 1, (size_t)(end - from)) : xstrdup("");
+	compose_mail_done(&m);
+	free(body);
+	return ret;
+}
+
+#define FIX(more) "{\"commit\":\"9f4ad9e425a1bb\",\"title\":\"mm: fast\"" more "}"
+
+static void tells_what_claims_to_be_a_fix(void **state)
+{
+	_cleanup_(freep) char *one =
+		fixes_text("[" FIX(",\"says\":\"fixes\",\"branch\":\"master\",\"commit_time\":"
+				   "\"2030-11-05T10:00:00+00:00\",\"measured\":false") "]");
+	_cleanup_(freep) char *many =
+		fixes_text("[" FIX(",\"says\":\"reverts\",\"measured\":true") "," FIX(
+			",\"by_title\":true") "," FIX("") "," FIX("") "]");
+	_cleanup_(freep) char *odd = fixes_text("[" FIX(",\"commit_time\":\"+292277-01-09\"") "]");
+	_cleanup_(freep) char *none = fixes_text("[]");
+
+	(void)state;
+	assert_string_equal(one,
+			    "Fix     possibly fixed by 9f4ad9e425a1 (\"mm: fast\"), in linux-next\n"
+			    "        master, committed 2030-11-05; not measured yet\n");
+	assert_string_equal(
+		many, "Fix     possibly taken back by 9f4ad9e425a1 (\"mm: fast\")\n"
+		      "        possibly fixed by 9f4ad9e425a1 (\"mm: fast\"), which gives the\n"
+		      "        title with an id that is not there; and 2 more say so\n");
+	assert_string_equal(odd, "Fix     possibly fixed by 9f4ad9e425a1 (\"mm: fast\")\n");
+	assert_string_equal(none, "");
+}
+
+/* Tags are copied from the mail: an id that is shorter than 12 digits is ambiguous soon. */
+static void ids_for_tags_have_twelve_digits(void **state)
+{
+	struct compose_mail m = compose(load("report.json"));
+	_cleanup_(freep) char *body = body_of(&m);
+	const char *tag = strstr(body, "\n  Fixes: ");
+
+	(void)state;
+	assert_non_null(tag);
+	assert_true(strspn(tag + 10, "0123456789abcdef") >= 12);
+	compose_mail_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tells_what_claims_to_be_a_fix),
+		cmocka_unit_test(ids_for_tags_have_twelve_digits),
 		cmocka_unit_test(writes_the_example_of_the_manual),
 		cmocka_unit_test(leaves_out_what_was_not_measured),
 		cmocka_unit_test(tells_modes_followers_and_how_it_was_found),
