@@ -50,6 +50,32 @@ static void verdict(struct html *h, const json_t *j)
 	html_close(h);
 }
 
+/* Commits that claim to fix the culprit: their word, until it is measured. */
+static void possibly_fixed(struct html *h, const json_t *j)
+{
+	const json_t *f;
+	size_t i;
+
+	json_array_foreach (json_object_get(j, "possibly_fixed"), i, f) {
+		bool reverts = !strcmp(json_str(f, "says", ""), "reverts");
+
+		html_open(h, "p");
+		html_textf(h, "Possibly %s ", reverts ? "taken back by" : "fixed by");
+		part_commit(h, json_str(f, "commit", NULL), json_str(f, "title", ""));
+		html_textf(h, ", in %s %s, committed ", json_str(j, "tree", ""),
+			   json_str(f, "branch", ""));
+		part_date(h, json_str(f, "commit_time", NULL));
+		html_text(h, ", seen ");
+		part_date(h, json_str(f, "seen", NULL));
+		if (json_is_true(json_object_get(f, "by_title")))
+			html_text(h, "; it gives the title with an id that is not in the branch");
+		html_text(h, json_is_true(json_object_get(f, "measured"))
+				     ? "."
+				     : ": its own words, not measured yet.");
+		html_close(h);
+	}
+}
+
 static void numbered_link(struct html *h, const char *folder, int64_t n, const char *file,
 			  const char *text)
 {
@@ -373,6 +399,7 @@ void render_regression(struct request *q, struct html *h, const json_t *j)
 	page_begin(q, h, title, "/regressions");
 	html_el(h, "h1", NULL, title);
 	verdict(h, j);
+	possibly_fixed(h, j);
 	found_by(h, j);
 	facts(h, j);
 	verdict_findings(h, json_object_get(j, "findings"));

@@ -34,6 +34,7 @@ struct job_ctx {
  * and the caller notes it: transient ones are tried again with back-off.
  */
 int job_fetch(struct job_ctx *c, struct err *e);
+int job_fixes(struct job_ctx *c, struct err *e);
 int job_plan(struct job_ctx *c, struct err *e);
 int job_build(struct job_ctx *c, struct err *e);
 int job_boot(struct job_ctx *c, struct err *e);

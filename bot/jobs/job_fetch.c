@@ -7,6 +7,7 @@
 #include "bot/base/log.h"
 #include "bot/base/strbuf.h"
 #include "bot/db/db.h"
+#include "bot/jobs/fix_claims.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/jobs/job_mirror.h"
 #include "bot/store/tree.h"
@@ -56,6 +57,8 @@ static int store_event(struct found *f, const struct mirror_event *ev, struct er
 			       e);
 	if (r == 0 && !gone)
 		r = plan_work(f, ev, e);
+	if (r == 0 && !gone)
+		r = fix_claims_ask(f->c, f->tree, ev->branch, e);
 	return r;
 }
 

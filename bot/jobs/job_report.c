@@ -7,6 +7,7 @@
 #include "bot/base/log.h"
 #include "bot/base/strbuf.h"
 #include "bot/db/db.h"
+#include "bot/jobs/fix_claims.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/jobs/report_json.h"
 #include "bot/jobs/report_layout.h"
@@ -181,6 +182,17 @@ static int compose_and_store(struct job_ctx *c, const struct regression *reg, co
 	return r;
 }
 
+/* A report that cannot say whether a fix is there is better than none. */
+static void look_for_fixes(struct job_ctx *c, const struct regression *reg)
+{
+	struct err e = { 0 };
+
+	if (!strcmp(reg->state, "confirmed") && reg->culprit[0] &&
+	    fix_claims_look(c, reg->tree, reg->branch, reg->id, false, &e) < 0)
+		log_warn("could not look for fixes of a culprit, going on without",
+			 lf_str("REGRESSION_ID", reg->id), lf_err(e));
+}
+
 int job_report(struct job_ctx *c, struct err *e)
 {
 	const char *id = json_str(c->payload, "regression", "");
@@ -194,6 +206,7 @@ int job_report(struct job_ctx *c, struct err *e)
 	r = regression_get(c->db, id, &reg, e);
 	if (r < 0)
 		return r;
+	look_for_fixes(c, &reg);
 	gate = config_has(c->config, "tree", reg.tree)
 		       ? config_str(c->config, "tree", reg.tree, "mail")
 		       : "off";

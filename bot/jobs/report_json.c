@@ -14,6 +14,7 @@
 #include "bot/mail/trailers.h"
 #include "bot/store/comparison.h"
 #include "bot/store/job.h"
+#include "bot/store/regression_fix.h"
 #include "bot/store/tree.h"
 
 #include <math.h>
@@ -257,6 +258,16 @@ static int add_bisection(struct source *s, struct err *e)
 	return 0;
 }
 
+static int add_fixes(struct source *s, struct err *e)
+{
+	json_t *list = NULL;
+	int r = fix_list(s->c->db, s->reg->id, &list, e);
+
+	if (r == 0)
+		set_new(s->out, "possibly_fixed", list);
+	return r;
+}
+
 static void copy_str(json_t *to, const char *to_key, const json_t *from, const char *key)
 {
 	json_set_str(to, to_key, json_str(from, key, NULL));
@@ -448,6 +459,8 @@ int report_json(struct job_ctx *c, const struct regression *reg, uint64_t at_s, 
 		r = add_metrics(&s, e);
 	if (r == 0)
 		r = report_evidence(c->db, reg, s.out, e);
+	if (r == 0)
+		r = add_fixes(&s, e);
 	if (r == 0)
 		r = add_box(&s, e);
 	if (r == 0)

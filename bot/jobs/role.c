@@ -26,10 +26,10 @@
 #include <unistd.h>
 
 static const struct role roles[] = {
-	{ "watch", { "fetch" } },	  { "plan", { "plan" } },
-	{ "build", { "build" } },	  { "lab", { "boot" } },
-	{ "detect", { "detect" } },	  { "bisect", { "bisect" } },
-	{ "mail", { "report", "send" } }, { "web", { NULL } },
+	{ "watch", { "fetch", "fixes" } }, { "plan", { "plan" } },
+	{ "build", { "build" } },	   { "lab", { "boot" } },
+	{ "detect", { "detect" } },	   { "bisect", { "bisect" } },
+	{ "mail", { "report", "send" } },  { "web", { NULL } },
 };
 
 const struct role *role_find(const char *name)

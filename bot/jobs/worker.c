@@ -19,9 +19,9 @@ static const struct {
 	const char *kind;
 	int (*run)(struct job_ctx *c, struct err *e);
 } handlers[] = {
-	{ "fetch", job_fetch },	  { "plan", job_plan },	    { "build", job_build },
-	{ "boot", job_boot },	  { "detect", job_detect }, { "bisect", job_bisect },
-	{ "report", job_report }, { "send", job_send },
+	{ "fetch", job_fetch },	  { "fixes", job_fixes },   { "plan", job_plan },
+	{ "build", job_build },	  { "boot", job_boot },	    { "detect", job_detect },
+	{ "bisect", job_bisect }, { "report", job_report }, { "send", job_send },
 };
 
 /* Tells the other roles that there may be work: only a hint, so a failure does not matter. */

@@ -50,6 +50,12 @@ SELECT json_strip_nulls(json_build_object(
 				WHEN v.state IN ('failed', 'cancelled') THEN false END) ORDER BY v.id)
 		FROM comparison v WHERE v.purpose = 'layout' AND v.job = r.job AND v.base = r.parent AND v.head = r.culprit),
 		'[]'::jsonb), '[]'::jsonb),
+	'possibly_fixed', (SELECT json_agg(json_build_object('commit', f.commit, 'title', fc.subject, 'says', f.says,
+			'by_title', f.by_title, 'branch', r.branch, 'commit_time', fc.commit_time, 'seen', f.seen,
+			'measured', EXISTS (SELECT 1 FROM boot fb WHERE fb.job = r.job AND fb.commit IN (f.commit, f.tip)
+				AND fb.state = 'done' AND fb.purpose = 'measure' AND NOT fb.excluded))
+			ORDER BY fc.commit_time DESC, f.commit)
+		FROM regression_fix f JOIN commit fc ON fc.hash = f.commit WHERE f.regression = r.id),
 	'runners_up', (SELECT json_agg(json_build_object('commit', u->>'commit', 'p', u->'p')
 			ORDER BY (u->>'p')::float8 DESC)
 		FROM (SELECT u FROM jsonb_array_elements(CASE jsonb_typeof(b.status->'posterior')

@@ -126,6 +126,8 @@ static const char *const findings =
 	"INSERT INTO regression_history (regression, from_state, to_state, by, why) VALUES "
 	"('r7f3k2qa', NULL, 'confirmed', 'detect', '12 + 12 runs'),"
 	"('r7f3k2qa', 'confirmed', 'reported', 'mail', 'released <b>');\n"
+	"INSERT INTO regression_fix (regression, commit, says, by_title, tip) VALUES ('r7f3k2qa', '" H_EVIL
+	"', 'reverts', true, '" H_HEAD "');\n"
 	"INSERT INTO bisection (id, regression, tree, good, bad, job, metric, state, dedupe, request, "
 	"asked_by, status, result, started, finished) VALUES ('b5k2p9xm', 'r7f3k2qa', 'linus', '" H_BASE
 	"', '" H_HEAD "', 1, 'will-it-scale.per_process_ops', 'done', 'x1', '{}', 'kperfbot', "

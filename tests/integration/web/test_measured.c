@@ -119,6 +119,7 @@ static void a_regression_says_what_was_seen_beside_it(void **state)
 		"</span> two modes",	   ">2 modes<",
 		"12 runs, 2 modes.",	   "fell by 6.6% with it &lt;script&gt;",
 		"base against itself",
+		"Possibly taken back by ",
 	};
 
 	(void)state;

@@ -33,7 +33,7 @@ static void overview_counts_everything(void **state)
 static void regression_has_runs_mails_and_history(void **state)
 {
 	_cleanup_(json_decrefp) json_t *j = NULL, *mails = NULL;
-	const json_t *effect, *base;
+	const json_t *effect, *base, *fix;
 	const char *created;
 
 	(void)state;
@@ -48,6 +48,10 @@ static void regression_has_runs_mails_and_history(void **state)
 	assert_int_equal(json_array_size(json_object_get(j, "metrics")), 3);
 	assert_int_equal(json_array_size(json_object_get(j, "runners_up")), 2);
 	assert_string_equal(json_str(json_object_get(j, "culprit"), "commit", ""), H_CULP);
+	fix = json_array_get(json_object_get(j, "possibly_fixed"), 0);
+	assert_string_equal(json_str(fix, "commit", ""), H_EVIL);
+	/* a head that has it was measured */
+	assert_true(json_is_true(json_object_get(fix, "measured")));
 	assert_string_equal(json_str(j, "bisect", ""), "b5k2p9xm");
 	created = json_str(j, "created", "");
 	assert_int_equal(strlen(created), 20);
