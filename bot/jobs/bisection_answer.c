@@ -72,6 +72,7 @@ static int answer_none(struct bisection_run *b, const struct bisect_step *step, 
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	_cleanup_(json_decrefp) json_t *result = NULL;
 	struct detect_result effect;
+	bool blind;
 	int r = bisection_order_turns(b, ends, 2, VERIFY_BOOTS, e);
 
 	if (r < 0)
@@ -81,8 +82,9 @@ static int answer_none(struct bisection_run *b, const struct bisect_step *step, 
 	r = bisection_run_effect(b, ends[1].hash, ends[0].hash, &effect, e);
 	if (r < 0)
 		return r;
-	result = bisection_result_none(b, step, &effect, &text);
-	return end_without_culprit(b, "not-reproduced", result, strbuf_str(&text), e);
+	result = bisection_result_none(b, step, &effect, &blind, &text);
+	return end_without_culprit(b, blind ? "inconclusive" : "not-reproduced", result,
+				   strbuf_str(&text), e);
 }
 
 static int name_culprit(struct bisection_run *b, const struct bisect_step *step,

@@ -12,7 +12,9 @@
  * level}, suspicious; parents [{commit, rel, lo, hi}] and interaction of a merge; second {commit, p,
  * rel} where two commits brought a step each; set [{commit, p, skip}] and set_p where no single one
  * can be named (skip: why it could not be measured); reverted {commit, p, rel, by, by_p} for a step
- * that was taken back inside of the range; ends {rel, lo, hi, level} where the ends do not differ.
+ * that was taken back inside of the range; ends {rel, lo, hi, level, mde, min_effect, ruled_out} where the
+ * ends do not differ; mde is the change that would have been seen four times in five, ruled_out
+ * whether one of min_effect is.
  *
  * revert {applies, end, on, commit, why}: end is as revert_end_name(), or failed; once it was
  * measured also step (undone, stays, unclear), against_bad {commit, rel, lo, hi, level} and the same

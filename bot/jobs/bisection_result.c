@@ -204,19 +204,46 @@ bool bisection_effect_differs(const struct detect_result *effect)
 	return effect->lo > 0 || effect->hi < 0;
 }
 
-json_t *bisection_result_none(const struct bisection_run *b, const struct bisect_step *step,
-			      const struct detect_result *effect, struct strbuf *text)
+/* The ends in words, measured against what was asked for; @least 0: anything. */
+static void ends_text(const struct detect_result *effect, double least, bool blind,
+		      struct strbuf *text)
 {
-	json_t *result = json_object();
+	bool differ = bisection_effect_differs(effect);
 
-	set_new(result, "ends", bisection_effect_json(effect));
-	strbuf_addstr(text, bisection_effect_differs(effect) ? "the ends hardly differ today"
-							     : "the ends do not differ today");
+	if (blind)
+		strbuf_addf(text, "the ends may differ by %g %%, which noise hides", 100 * least);
+	else if (least > 0)
+		strbuf_addf(text, "the ends %s by the %g %% asked for today",
+			    differ ? "differ, but not" : "do not differ", 100 * least);
+	else
+		strbuf_addstr(text, differ ? "the ends hardly differ today"
+					   : "the ends do not differ today");
 	if (isfinite(effect->lo) && isfinite(effect->hi))
 		strbuf_addf(text,
 			    ": %+.2f %% (%.0f %% interval %+.2f %% to %+.2f %%, %d + %d boots)",
 			    100 * effect->rel, 100 * effect->level, 100 * effect->lo,
 			    100 * effect->hi, effect->base.boots, effect->head.boots);
+	if (!differ && isfinite(effect->mde) && effect->mde > 0)
+		strbuf_addf(text, "; a change of %.2g %% would have been seen four times in five",
+			    100 * effect->mde);
+}
+
+json_t *bisection_result_none(const struct bisection_run *b, const struct bisect_step *step,
+			      const struct detect_result *effect, bool *ret_blind,
+			      struct strbuf *text)
+{
+	double least = json_f64(b->row.request, "min_effect", 0);
+	json_t *result = json_object();
+	json_t *ends = bisection_effect_json(effect);
+
+	*ret_blind = least > 0 && !(effect->lo > -least && effect->hi < least);
+	json_set_f64(ends, "mde", effect->mde);
+	if (least > 0) {
+		json_set_f64(ends, "min_effect", least);
+		json_set_bool(ends, "ruled_out", !*ret_blind);
+	}
+	set_new(result, "ends", ends);
+	ends_text(effect, least, *ret_blind, text);
 	if (strcmp(b->good, b->row.good) != 0)
 		strbuf_addf(text,
 			    "; %.12s is not an ancestor of the bad end, so their merge base %.12s "
@@ -282,6 +309,9 @@ json_t *bisection_result_culprit(const struct bisection_run *b, const struct bis
 			    ": an interaction, this merge is bad and %s of its %zu parents is",
 			    n == 2 ? "neither" : "none", n);
 	}
+	if (fabs(a[0].effect.rel) < json_f64(b->row.request, "min_effect", 0))
+		strbuf_addf(text, ", which is less than the %g %% asked for",
+			    100 * json_f64(b->row.request, "min_effect", 0));
 	add_second(b, step, o, text);
 	set_new(o, "suspicious", suspicions(b, culprit, a[0].parent));
 	return o;

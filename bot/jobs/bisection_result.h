@@ -34,9 +34,14 @@ bool bisection_result_sure(const struct bisection_run *b, const struct bisect_st
 json_t *bisection_result_set(const struct bisection_run *b, const struct bisect_step *step,
 			     struct strbuf *text);
 
-/** bisection_result_none() - the ends do not differ; @effect from the good one to the bad one. */
+/**
+ * bisection_result_none() - the ends do not differ, or by less than was asked for; @effect from the
+ * good one to the bad one.
+ * @ret_blind: a change as large as was asked for is not ruled out by that.
+ */
 json_t *bisection_result_none(const struct bisection_run *b, const struct bisect_step *step,
-			      const struct detect_result *effect, struct strbuf *text);
+			      const struct detect_result *effect, bool *ret_blind,
+			      struct strbuf *text);
 
 /** bisection_result_culprit() - @step's commit, and what it was measured as against its parents. */
 json_t *bisection_result_culprit(const struct bisection_run *b, const struct bisect_step *step,

@@ -216,6 +216,7 @@ static int read_params(struct bisection_run *b, struct bisect_params *p, struct 
 	*p = bisect_params_default();
 	bisection_model(&noise, &cost, rel, json_f64(b->row.request, "effect_lo", rel),
 			json_f64(b->row.request, "effect_hi", rel), p);
+	bisection_model_least(&noise, json_f64(b->row.request, "min_effect", 0), p);
 	p->confidence = json_f64(b->row.request, "confidence",
 				 config_f64(b->c->config, "bisect", NULL, "confidence"));
 	p->check_drift = true;

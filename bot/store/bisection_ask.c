@@ -315,7 +315,7 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 {
 	_cleanup_(job_defs_done) struct job_defs defs = { 0 };
 	const struct job_def *def;
-	_cleanup_(freep) char *key = NULL, *request = NULL, *paths = NULL;
+	_cleanup_(freep) char *key = NULL, *request = NULL, *paths = NULL, *least = NULL;
 	struct storing s = { .ask = ask, .plan = ret };
 	bool tree_known;
 	int r;
@@ -353,10 +353,14 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 	/* The bot's own keep a key of their own, so that a person's cannot stand in their way. */
 	if (ask->paths)
 		paths = json_text(ask->paths);
-	key = xasprintf("asked %s %s %s %lld %s%s%s%s%s%s", ask->tree, ret->good, ret->bad,
+	/* Who looks for a smaller change is not served by an answer about larger ones. */
+	if (ask->min_effect > 0)
+		least = xasprintf(" from %.9g", ask->min_effect);
+	key = xasprintf("asked %s %s %s %lld %s%s%s%s%s%s%s", ask->tree, ret->good, ret->bad,
 			(long long)ret->job_id, ret->metric, ask->machine ? " on " : "",
 			ask->machine ? ask->machine : "", paths ? " paths " : "",
-			paths ? paths : "", ask->first_parent ? " first parents" : "");
+			paths ? paths : "", ask->first_parent ? " first parents" : "",
+			least ? least : "");
 	file_sha256_hex(key, strlen(key), s.own);
 	file_sha256_hex(key + 6, strlen(key + 6), s.bots);
 	request = request_text(ask, ret);

@@ -58,6 +58,7 @@ struct bisection_plan {
 	char metric[128];
 	double min_effect, confidence;
 	int64_t max_runs;
+	int runs_per_boot;
 	int64_t deadline_s;
 	int machines;
 	struct bisection_power power;

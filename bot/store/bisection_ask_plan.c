@@ -14,8 +14,6 @@
 #include <time.h>
 
 #define P_RIGHT_WARN 0.8
-/* With less than this a budget is a waste. */
-#define P_RIGHT_LEAST 0.5
 
 /* "2030-11-06T08:12:00Z"; -1 for anything else. */
 static int64_t time_of(const char *text)
@@ -34,9 +32,10 @@ void ask_limits(const struct config *config, const struct bisection_ask *a, cons
 	plan->confidence = a->confidence > 0 ? a->confidence
 					     : config_f64(config, "bisect", NULL, "confidence");
 	plan->max_runs = a->max_runs;
+	plan->runs_per_boot = job && job->runs_per_boot > 0 ? job->runs_per_boot : 1;
 	if (!a->max_runs && job)
-		plan->max_runs = config_i64(config, "bisect", NULL, "max-boots") *
-				 (job->runs_per_boot > 0 ? job->runs_per_boot : 1);
+		plan->max_runs =
+			config_i64(config, "bisect", NULL, "max-boots") * plan->runs_per_boot;
 	if (a->priority && strcmp(a->priority, "low") != 0 && strcmp(a->priority, "normal") != 0 &&
 	    strcmp(a->priority, "high") != 0)
 		ask_problem(problems, "/priority", "invalid", "priority is low, normal or high");
@@ -93,6 +92,31 @@ int ask_machines(struct db *db, const struct config *config, const struct bisect
 	return r;
 }
 
+/* Whatever is spent; say what would be found. */
+static void too_small(const struct bisection_ask *a, const struct bisection_plan *plan,
+		      json_t *problems)
+{
+	const struct bisection_power *p = &plan->power;
+	_cleanup_(freep) char *hint = NULL;
+	json_t *o;
+
+	if (p->p_free >= BISECTION_POWER_LEAST)
+		o = ask_problem(problems, "/min_effect", "effect_below_noise",
+				"a change of %.2f %% is too small for %lld runs in noise of %.2f "
+				"%%: about %.0f runs are needed",
+				100 * a->min_effect, (long long)plan->max_runs, 100 * p->noise_sd,
+				p->runs_least);
+	else
+		o = ask_problem(problems, "/min_effect", "effect_below_noise",
+				"a change of %.2f %% is too small for noise of %.2f %%: %d runs "
+				"would not find it",
+				100 * a->min_effect, 100 * p->noise_sd, BISECTION_POWER_RUNS);
+	if (p->effect_found <= 0)
+		return;
+	hint = xasprintf("a change of %.2f %% would be found", 100 * p->effect_found);
+	json_set_str(o, "hint", hint);
+}
+
 int ask_power(struct db *db, const struct bisection_ask *a, struct bisection_plan *plan,
 	      json_t *problems, struct err *e)
 {
@@ -104,6 +128,7 @@ int ask_power(struct db *db, const struct bisection_ask *a, struct bisection_pla
 		.confidence = plan->confidence,
 		.max_runs = plan->max_runs,
 		.machines = plan->machines > 0 ? plan->machines : 1,
+		.runs_per_boot = plan->runs_per_boot,
 	};
 	const struct bisection_power *p = &plan->power;
 	int r = bisection_power(db, &ask, &plan->power, e);
@@ -112,18 +137,16 @@ int ask_power(struct db *db, const struct bisection_ask *a, struct bisection_pla
 		return r;
 	plan->has_power = true;
 	/* Guesses about a job that was never run are no reason to refuse. */
-	if (!p->known || p->p_right >= P_RIGHT_LEAST)
+	if (!p->known || p->p_right >= BISECTION_POWER_LEAST)
 		return 0;
-	if (a->max_runs && p->runs_p90 > (double)a->max_runs)
+	if (a->max_runs && p->p_free >= BISECTION_POWER_LEAST)
 		ask_problem(problems, "/max_runs", "budget_too_small",
 			    "%lld runs are too few for a change of %.2f %% in noise of %.2f %%: "
 			    "about %.0f are needed",
 			    (long long)a->max_runs, 100 * plan->min_effect, 100 * p->noise_sd,
-			    p->runs_p90);
+			    p->runs_least);
 	else if (a->min_effect > 0)
-		ask_problem(problems, "/min_effect", "effect_below_noise",
-			    "a change of %.2f %% is too small for noise of %.2f %%",
-			    100 * plan->min_effect, 100 * p->noise_sd);
+		too_small(a, plan, problems);
 	return 0;
 }
 

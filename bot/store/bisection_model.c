@@ -280,6 +280,15 @@ void bisection_model(const struct bisection_noise *noise, const struct bisection
 	p->cost_run = cost->run;
 }
 
+void bisection_model_least(const struct bisection_noise *noise, double least,
+			   struct bisect_params *p)
+{
+	double scale = fabs(noise->level) > 0 ? fabs(noise->level) : 1;
+
+	if (p->step == 0)
+		p->step_least = noise->ln ? log1p(least) : least * scale;
+}
+
 json_t *bisection_model_json(const struct bisection_noise *noise, const struct bisection_cost *cost,
 			     const struct bisect_params *p)
 {
@@ -290,6 +299,8 @@ json_t *bisection_model_json(const struct bisection_noise *noise, const struct b
 	json_set_f64(o, "commit_sd", p->commit_sd);
 	json_set_f64(o, "step", p->step);
 	json_set_f64(o, "step_sd", p->step_sd);
+	if (p->step_least > 0)
+		json_set_f64(o, "step_least", p->step_least);
 	json_set_bool(o, "ln", noise->ln);
 	json_set_i64(o, "from_runs", noise->runs);
 	json_set_i64(o, "from_boots", noise->boots);

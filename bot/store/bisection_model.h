@@ -59,6 +59,13 @@ int bisection_noise_read(struct db *db, int64_t job, const char *metric,
 void bisection_model(const struct bisection_noise *noise, const struct bisection_cost *cost,
 		     double effect, double lo, double hi, struct bisect_params *p);
 
+/**
+ * bisection_model_least() - where the change is not known: the least one that is worth finding, as a
+ * ratio > 0, of either sign. After bisection_model().
+ */
+void bisection_model_least(const struct bisection_noise *noise, double least,
+			   struct bisect_params *p);
+
 /** bisection_model_json() - the parameters and what they rest on; a new reference. */
 json_t *bisection_model_json(const struct bisection_noise *noise, const struct bisection_cost *cost,
 			     const struct bisect_params *p);

@@ -101,6 +101,21 @@ static void nothing_measured_gives_guesses_that_can_be_used(void **state)
 	assert_ok(bisect_params_check(&p, &e), &e);
 	assert_true(p.sigma > 0 && p.boot_sd > 0 && p.commit_sd > 0);
 	assert_true(p.step == 0);
+	bisection_model_least(&noise, 0.02, &p);
+	assert_true(fabs(p.step_least - log1p(0.02)) < 1e-12);
+}
+
+static void a_change_that_was_seen_needs_no_least_one(void **state)
+{
+	struct bisection_cost cost = { .build = 10, .incremental = 10, .boot = 2, .run = 3 };
+	struct bisect_params p = bisect_params_default();
+	struct bisection_noise noise;
+
+	(void)state;
+	bisection_noise(NULL, 0, &noise);
+	bisection_model(&noise, &cost, -0.04, -0.05, -0.03, &p);
+	bisection_model_least(&noise, 0.02, &p);
+	assert_true(p.step < 0 && p.step_least == 0);
 }
 
 static void values_that_are_not_positive_have_a_scale_of_their_own(void **state)
@@ -119,6 +134,8 @@ static void values_that_are_not_positive_have_a_scale_of_their_own(void **state)
 	bisection_model(&noise, &cost, -0.04, -0.05, -0.03, &p);
 	assert_ok(bisect_params_check(&p, &e), &e);
 	assert_true(p.sigma >= 0.1 && p.step == 0);
+	bisection_model_least(&noise, 0.02, &p);
+	assert_true(fabs(p.step_least - 2) < 1e-12);
 	/* A build from scratch is never cheaper. */
 	assert_true(p.cost_build == 5 && p.cost_incremental == 5);
 }
@@ -130,6 +147,7 @@ int main(void)
 		cmocka_unit_test(an_outlier_does_not_widen_the_runs),
 		cmocka_unit_test(single_runs_count_as_noise_of_both_kinds),
 		cmocka_unit_test(nothing_measured_gives_guesses_that_can_be_used),
+		cmocka_unit_test(a_change_that_was_seen_needs_no_least_one),
 		cmocka_unit_test(values_that_are_not_positive_have_a_scale_of_their_own),
 	};
 
