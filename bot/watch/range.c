@@ -19,8 +19,6 @@ DEFINE_CLEANUP(git_revwalk *, git_revwalk_free);
 DEFINE_CLEANUP(git_repository *, git_repository_free);
 DEFINE_CLEANUP(git_reference_iterator *, git_reference_iterator_free);
 
-#define MERGE_BASES_MOST 64
-
 static const char *git_why(void)
 {
 	const git_error *last = git_error_last();
@@ -547,8 +545,8 @@ static int read_merge_bases(git_repository *repo, const git_oid *good, const git
 	}
 	if (r < 0)
 		return err_set(e, ERR_GIT, "cannot find the merge base: %s", git_why());
-	ret->merge_bases = xcalloc(MERGE_BASES_MOST, sizeof(*ret->merge_bases));
-	for (size_t i = 0; i < bases.count && i < MERGE_BASES_MOST; i++)
+	ret->merge_bases = xcalloc(bases.count, sizeof(*ret->merge_bases));
+	for (size_t i = 0; i < bases.count; i++)
 		(void)git_oid_tostr(ret->merge_bases[ret->n_merge_bases++], 41, &bases.ids[i]);
 	ret->good_is_ancestor = bases.count == 1 && git_oid_equal(&bases.ids[0], good);
 	git_oidarray_dispose(&bases);
@@ -633,6 +631,12 @@ static int read_commits(struct walk *w, const git_oid *bad, struct range *ret, s
 		find_midpoint(w, ret);
 		return 0;
 	}
+	if (ret->commits > RANGE_LONG)
+		warn(ret,
+		     xasprintf(
+			     "%zu commits: of more than %d it is not looked at which change nothing "
+			     "but comments, and the time that is left is not forecast",
+			     ret->commits, RANGE_LONG));
 	r = build_graph(w, ret, e);
 	/* The graph holds the bad end, what is counted may not. */
 	if (r == 0 && !w->items.items[w->items.len - 1].counted)

@@ -10,6 +10,9 @@
 
 struct err;
 
+/** RANGE_LONG - commits of a range beyond which less is known of each; a warning says so. */
+#define RANGE_LONG 2000
+
 /**
  * struct range_options - which commits of the range count.
  * @paths, @n_paths: only commits that change one of these files or folders, and what joins them,

@@ -400,6 +400,24 @@ static void refuses_cut_histories(void **state)
 	assert_null(git);
 }
 
+static void says_what_is_less_known_of_a_long_range(void **state)
+{
+	struct repo *r = *state;
+	struct err e = { 0 };
+	struct range got;
+
+	free(repo_sh(r, "{ for i in $(seq 2002); do printf 'commit refs/heads/long\\ncommitter a "
+			"<a@example.org> %%d +0000\\ndata 0\\n\\n' $((1700000000 + i)); done; } | "
+			"git fast-import --quiet"));
+	assert_ok(range_read(r->git, "long~2000", "long", NULL, &got, &e), &e);
+	assert_int_equal(got.n_warnings, 0);
+	range_done(&got);
+	assert_ok(range_read(r->git, "long~2001", "long", NULL, &got, &e), &e);
+	assert_int_equal(got.n_warnings, 1);
+	assert_non_null(strstr(got.warnings[0], "2001 commits: of more than 2000"));
+	range_done(&got);
+}
+
 static void warns_of_replaced_commits(void **state)
 {
 	struct repo *r = *state;
@@ -432,6 +450,7 @@ int main(void)
 		WITH_REPO(says_what_is_wrong_with_the_ends),
 		WITH_REPO(refuses_an_ambiguous_short_id),
 		WITH_REPO(refuses_cut_histories),
+		WITH_REPO(says_what_is_less_known_of_a_long_range),
 		WITH_REPO(warns_of_replaced_commits),
 	};
 
