@@ -49,8 +49,11 @@ enum bisect_bases_search bisect_bases_decide(const enum bisect_base_side *sides,
 	*ret = first_of(sides, n, BISECT_BASE_BAD);
 	if (*ret < n)
 		return BISECT_BASES_GOOD_SIDE;
-	*ret = n == 1 && sides[0] != BISECT_BASE_UNTESTED ? 0 : n;
-	return BISECT_BASES_BAD_SIDE;
+	*ret = n == 1 ? 0 : n;
+	for (size_t i = 0; i < n; i++)
+		if (sides[i] != BISECT_BASE_UNTESTED)
+			return BISECT_BASES_BAD_SIDE;
+	return BISECT_BASES_UNKNOWN;
 }
 
 const char *bisect_base_side_name(enum bisect_base_side side)

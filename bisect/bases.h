@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /** BISECT_BASE_BOOTS_MOST - boots of a base after which it is taken for one between the ends. */
-#define BISECT_BASE_BOOTS_MOST 12
+#define BISECT_BASE_BOOTS_MOST 8
 
 enum bisect_base_side {
 	BISECT_BASE_OPEN,     /* not measured often enough to tell */
@@ -24,6 +24,7 @@ enum bisect_bases_search {
 	BISECT_BASES_MEASURE,	/* a base is open */
 	BISECT_BASES_BAD_SIDE,	/* from the bases to the bad end, for what made it bad */
 	BISECT_BASES_GOOD_SIDE, /* from a bad base to the good end, for what made it good */
+	BISECT_BASES_UNKNOWN,	/* none can be measured */
 };
 
 /**
@@ -50,8 +51,7 @@ enum bisect_base_side bisect_base_side(const struct bisect_level *good,
 /**
  * bisect_bases_decide() - where to go on from here.
  * @ret: index of the base to start from: with GOOD_SIDE the first bad one; with BAD_SIDE a single
- *       base that is good or between; @n: the good end itself is the start. With MEASURE: the first
- *       open one.
+ *       base; @n: the good end itself is the start. With MEASURE: the first open one.
  *
  * One bad base decides, whatever the others turned out to be: the good end descends from it as well.
  * Of several good ones none has all that both ends have, but the good end has.

@@ -49,6 +49,14 @@ static void write_word(struct writer *w, const char *word, const char *hash)
 	strbuf_addf(&w->text, "git bisect %s %s\n", word, hash);
 }
 
+/* git's own words where it is not something bad that is looked for. */
+static const char *term(const struct writer *w, bool bad)
+{
+	if (w->about->reversed)
+		return bad ? "new" : "old";
+	return bad ? "bad" : "good";
+}
+
 static void write_commit(struct writer *w, struct bisect_state *s, int commit)
 {
 	const char *hash = s->graph->commits[commit].hash;
@@ -61,11 +69,12 @@ static void write_commit(struct writer *w, struct bisect_state *s, int commit)
 	}
 	bad = bisect_p_bad(s, commit);
 	if (bad >= SURE || bad <= 1 - SURE) {
-		write_word(w, bad >= SURE ? "bad" : "good", hash);
+		write_word(w, term(w, bad >= SURE), hash);
 		return;
 	}
 	write_comment(w, "unsure", hash);
-	strbuf_addf(&w->text, "# bad with probability %s\n", probability_text(p, bad));
+	strbuf_addf(&w->text, "# %s with probability %s\n", term(w, true),
+		    probability_text(p, bad));
 }
 
 static void write_answer(struct writer *w, const struct bisect_state *s,
@@ -74,7 +83,8 @@ static void write_answer(struct writer *w, const struct bisect_state *s,
 	const struct bisect_commit *commits = s->graph->commits;
 
 	if (step->action == BISECT_DONE)
-		write_comment(w, "first bad commit", commits[step->commit].hash);
+		write_comment(w, w->about->reversed ? "first new commit" : "first bad commit",
+			      commits[step->commit].hash);
 	if (step->action == BISECT_NONE && !step->reverted)
 		strbuf_addstr(&w->text, "# the ends do not differ\n");
 	if (step->action == BISECT_NONE && step->reverted)
@@ -85,7 +95,10 @@ static void write_answer(struct writer *w, const struct bisect_state *s,
 	if (step->action == BISECT_SET && !step->exhausted)
 		strbuf_addstr(&w->text, "# only skipped commits left to test\n");
 	for (size_t i = 0; step->action == BISECT_SET && i < step->n_set; i++)
-		write_comment(w, "possible first bad commit", commits[step->set[i]].hash);
+		write_comment(w,
+			      w->about->reversed ? "possible first new commit"
+						 : "possible first bad commit",
+			      commits[step->set[i]].hash);
 }
 
 /* As git's sq_quote_argv() does: each word in quotes, with a space before it. */
@@ -113,11 +126,11 @@ static void write_start(struct writer *w, const char *good, const char *bad)
 	for (size_t i = 0; i < a->n_paths; i++)
 		write_quoted(w, a->paths[i]);
 	strbuf_addstr(&w->text, "\n# status: waiting for both good and bad commits\n");
-	write_word(w, "bad", bad);
+	write_word(w, term(w, true), bad);
 	strbuf_addstr(&w->text, "# status: waiting for good commit(s), bad commit known\n");
-	write_word(w, "good", good);
+	write_word(w, term(w, false), good);
 	for (size_t i = 0; i < a->n_goods; i++)
-		write_word(w, "good", a->goods[i]);
+		write_word(w, term(w, false), a->goods[i]);
 }
 
 char *bisect_log_git(struct bisect_state *s, const char *good, const struct bisect_step *step,

@@ -54,6 +54,7 @@ int bisect_log_apply(struct bisect_state *s, const struct bisect_event *event, s
  * struct bisect_git_about - what git's log tells beside the words; all borrowed.
  * @goods, @n_goods: hashes of further good ends, of branches that went apart.
  * @paths, @n_paths: the search was limited to these. @first_parent: and to first parents.
+ * @reversed: what is better is looked for: its words are new and old, not bad and good.
  * @subject: of the commit's message by its hash, "" or NULL if there is none; valid until the next
  *	     call. Control characters are dropped from it. NULL: no subjects.
  */
@@ -63,6 +64,7 @@ struct bisect_git_about {
 	const char *const *paths;
 	size_t n_paths;
 	bool first_parent;
+	bool reversed;
 	const char *(*subject)(const char *hash, void *arg);
 	void *arg;
 };

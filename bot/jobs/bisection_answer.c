@@ -5,6 +5,7 @@
 #include "bot/base/log.h"
 #include "bot/base/strbuf.h"
 #include "bot/jobs/bisection_checks.h"
+#include "bot/jobs/bisection_gain.h"
 #include "bot/jobs/bisection_order.h"
 #include "bot/jobs/bisection_result.h"
 #include "bot/jobs/job_ctx.h"
@@ -12,17 +13,12 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * Fresh boots of each side before a commit is named, or the ends are said to be equal: as many as
- * detect_compare() wants of a metric without history before it gives an interval.
- */
-#define VERIFY_BOOTS 5
-
 static int finish(struct bisection_run *b, const char *state, json_t *result, struct err *e)
 {
 	int r;
 
 	b->n_asked = 0;
+	bisection_bases_result(b, result);
 	r = bisection_order_progress(b, "verifying", e);
 	if (r == 0)
 		r = boot_cancel_bisection(b->c->db, b->row.id, e);
@@ -33,9 +29,8 @@ static int finish(struct bisection_run *b, const char *state, json_t *result, st
 	return r;
 }
 
-/* No commit is blamed: the regression stays, with the reason in its history, and no mail goes out. */
-static int end_without_culprit(struct bisection_run *b, const char *state, json_t *result,
-			       const char *text, struct err *e)
+int bisection_answer_end(struct bisection_run *b, const char *state, json_t *result,
+			 const char *text, struct err *e)
 {
 	int r;
 
@@ -43,7 +38,7 @@ static int end_without_culprit(struct bisection_run *b, const char *state, json_
 	r = finish(b, state, result, e);
 	if (r == 0 && b->row.regression[0])
 		r = regression_state(b->c->db, b->row.regression, "bisecting", "confirmed",
-				     "kperfbot", text, e);
+				     "kperfbot", json_str(result, "text", text), e);
 	return r;
 }
 
@@ -52,7 +47,7 @@ int bisection_answer_failed(struct bisection_run *b, const char *state, const ch
 {
 	_cleanup_(json_decrefp) json_t *result = json_object();
 
-	return end_without_culprit(b, state, result, text, e);
+	return bisection_answer_end(b, state, result, text, e);
 }
 
 /* No single commit can be named. */
@@ -61,7 +56,7 @@ static int answer_set(struct bisection_run *b, const struct bisect_step *step, s
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	_cleanup_(json_decrefp) json_t *result = bisection_result_set(b, step, &text);
 
-	return end_without_culprit(b, "inconclusive", result, strbuf_str(&text), e);
+	return bisection_answer_end(b, "inconclusive", result, strbuf_str(&text), e);
 }
 
 static int answer_none(struct bisection_run *b, const struct bisect_step *step, struct err *e)
@@ -73,7 +68,7 @@ static int answer_none(struct bisection_run *b, const struct bisect_step *step, 
 	_cleanup_(json_decrefp) json_t *result = NULL;
 	struct detect_result effect;
 	bool blind;
-	int r = bisection_order_turns(b, ends, 2, VERIFY_BOOTS, e);
+	int r = bisection_order_turns(b, ends, 2, BISECTION_VERIFY_BOOTS, e);
 
 	if (r < 0)
 		return r;
@@ -83,8 +78,8 @@ static int answer_none(struct bisection_run *b, const struct bisect_step *step, 
 	if (r < 0)
 		return r;
 	result = bisection_result_none(b, step, &effect, &blind, &text);
-	return end_without_culprit(b, blind ? "inconclusive" : "not-reproduced", result,
-				   strbuf_str(&text), e);
+	return bisection_answer_end(b, blind ? "inconclusive" : "not-reproduced", result,
+				    strbuf_str(&text), e);
 }
 
 static int name_culprit(struct bisection_run *b, const struct bisect_step *step,
@@ -161,10 +156,11 @@ static int measure_sides(struct bisection_run *b, const char *culprit, const cha
 	for (size_t i = 0; i < n; i++)
 		sides[n_sides++].hash = parents[i];
 	sides[n_sides++].hash = culprit;
-	r = bisection_checks_sides(b, culprit, parents[0], VERIFY_BOOTS, sides, &n_sides, e);
+	r = bisection_checks_sides(b, culprit, parents[0], BISECTION_VERIFY_BOOTS, sides, &n_sides,
+				   e);
 	if (r != 0 || b->spent)
 		return r;
-	return bisection_order_turns(b, sides, n_sides, VERIFY_BOOTS, e);
+	return bisection_order_turns(b, sides, n_sides, BISECTION_VERIFY_BOOTS, e);
 }
 
 /* The culprit and all of its parents, in turns; a merge is blamed only when it differs from each. */
@@ -181,7 +177,8 @@ static int answer_done(struct bisection_run *b, const struct bisect_step *step, 
 
 	if (b->spent)
 		for (size_t i = 0; i <= n; i++)
-			if (bisection_run_fresh(b, i < n ? parents[i] : culprit) < VERIFY_BOOTS)
+			if (bisection_run_fresh(b, i < n ? parents[i] : culprit) <
+			    BISECTION_VERIFY_BOOTS)
 				return answer_set(b, step, e);
 	r = measure_sides(b, culprit, parents, n, e);
 	if (r < 0)
@@ -193,7 +190,8 @@ static int answer_done(struct bisection_run *b, const struct bisect_step *step, 
 	if (r <= 0)
 		return r;
 	result = bisection_result_culprit(b, step, a, n, &text);
-	r = bisection_checks_tell(b, parents[0], a[0].effect.rel, VERIFY_BOOTS, result, &text, e);
+	r = bisection_checks_tell(b, parents[0], a[0].effect.rel, BISECTION_VERIFY_BOOTS, result,
+				  &text, e);
 	if (r < 0)
 		return r;
 	json_set_str(result, "text", strbuf_str(&text));
@@ -222,6 +220,7 @@ static int start_again(struct bisection_run *b, struct err *e)
 		 lf_str("BISECT_ID", b->row.id), lf_str("MACHINE", b->row.machine));
 	b->restarts++;
 	b->n_asked = 0;
+	bisection_bases_reset(b);
 	r = bisection_forget(b->c->db, b->row.id, e);
 	if (r == 0)
 		r = bisection_order_progress(b, "checking-ends", e);
@@ -232,6 +231,12 @@ int bisection_answer(struct bisection_run *b, const struct bisect_step *step, st
 {
 	if (step->drifted && step->action != BISECT_ENDS_BROKEN)
 		return start_again(b, e);
+	if (step->action == BISECT_DONE || step->action == BISECT_SET) {
+		if (b->fork.stage == BISECTION_BASES)
+			return bisection_bases_answer(b, step, e);
+		if (b->fork.stage == BISECTION_GOOD_SIDE)
+			return bisection_gain_answer(b, step, e);
+	}
 	switch (step->action) {
 	case BISECT_DONE:
 		return answer_done(b, step, e);

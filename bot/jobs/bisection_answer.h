@@ -21,8 +21,26 @@
  * numbers against the parent; conflicts [path] and n_conflicts. tip {commit, branch, why}: once it
  * was measured also step (present, gone, unclear) and rel, lo, hi, level against the parent;
  * contains_bad is false where the branch was rewritten. why: it was not measured for this reason.
+ *
+ * fork {stage, from, bases [{commit, like, rel}]} where the good end is not an ancestor of the bad
+ * one, and gain, see bot/jobs/bisection_gain.h, if there is no culprit but something that the bad end
+ * lacks.
  */
 int bisection_answer(struct bisection_run *b, const struct bisect_step *step, struct err *e);
+
+/**
+ * BISECTION_VERIFY_BOOTS - fresh boots of each side before a commit is named, or the ends are said to
+ * be equal: as many as detect_compare() wants of a metric without history before it gives an
+ * interval.
+ */
+#define BISECTION_VERIFY_BOOTS 5
+
+/**
+ * bisection_answer_end() - it ends in @state with @result and the sentence @text. No commit is
+ * blamed: a regression stays, with the reason in its history, and no mail goes out.
+ */
+int bisection_answer_end(struct bisection_run *b, const char *state, json_t *result,
+			 const char *text, struct err *e);
 
 /** bisection_answer_failed() - it ends in @state for the reason @text. */
 int bisection_answer_failed(struct bisection_run *b, const char *state, const char *text,

@@ -17,7 +17,7 @@
 
 #define LIST_MAX      ((size_t)64 << 20)
 #define PATHS_MAX     4096
-#define CONTENT_RANGE 2000
+#define CONTENT_RANGE RANGE_LONG
 
 DEFINE_CLEANUP(git_repository *, git_repository_free);
 

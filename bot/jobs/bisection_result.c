@@ -244,12 +244,6 @@ json_t *bisection_result_none(const struct bisection_run *b, const struct bisect
 	}
 	set_new(result, "ends", ends);
 	ends_text(effect, least, *ret_blind, text);
-	if (strcmp(b->good, b->row.good) != 0)
-		strbuf_addf(text,
-			    "; %.12s is not an ancestor of the bad end, so their merge base %.12s "
-			    "was measured as the good end: the step is older than that, or the two "
-			    "branches differ since",
-			    b->row.good, b->good);
 	if (step->reverted && has_second(step))
 		add_reverted(b, step, result, text);
 	return result;

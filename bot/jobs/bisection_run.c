@@ -45,6 +45,7 @@ void bisection_run_rewind(struct bisection_run *b)
 	json_decref(b->checks);
 	b->checks = json_deep_copy(json_object_get(b->row.status, "checks"));
 	b->restarts = (int)json_i64(b->row.status, "restarts", 0);
+	bisection_bases_rewind(b);
 	b->n_asked = 0;
 	json_array_foreach (list, i, a) {
 		struct bisection_asked *ret = &b->asked[b->n_asked];
@@ -96,15 +97,15 @@ int bisection_run_read_range(struct bisection_run *b, struct err *e)
 	if (r < 0)
 		return r;
 	r = range_read(repo, b->row.good, b->row.bad, &opt, &b->range, e);
-	if (r < 0 || b->range.good_is_ancestor)
-		return r;
-	/* Branches that went apart: the step is looked for behind the point where they did. */
-	if (!b->range.n_merge_bases)
-		return err_set(e, ERR_INVAL, "%.12s and %.12s have no common ancestor", b->row.good,
-			       b->row.bad);
-	(void)snprintf(b->good, sizeof(b->good), "%s", b->range.merge_bases[0]);
-	range_done(&b->range);
-	return range_read(repo, b->good, b->row.bad, &opt, &b->range, e);
+	if (r == ERR_RANGE && b->row.regression[0] &&
+	    mirror_is_ancestor(b->mirror, b->row.bad, b->row.good, NULL) == 1)
+		r = bisection_bases_rewound(b, repo, &opt, e);
+	else if (r == 0 && !b->range.good_is_ancestor)
+		r = bisection_bases_read(b, repo, &opt, e);
+	if (r == 0 && !b->range.graph.n)
+		r = err_set(e, ERR_TOO_BIG, "%zu commits, at most %d can be bisected",
+			    b->range.commits, BISECT_MAX_COMMITS - 1);
+	return r;
 }
 
 const char *bisection_run_hash(const struct bisection_run *b, int commit)
@@ -151,7 +152,8 @@ static const struct boot_brief *boot_by_id(const struct bisection_run *b, int64_
 static int read_measured(struct bisection_run *b, struct err *e)
 {
 	size_t n = b->range.graph.n + 1;
-	_cleanup_(freep) const char **commits = xcalloc(n + 2, sizeof(*commits));
+	_cleanup_(freep) const char **commits =
+		xcalloc(n + BISECTION_BASES_MAX + 4, sizeof(*commits));
 	_cleanup_(freep) int64_t *ids = NULL;
 	size_t n_ids = 0;
 	int r;
@@ -170,6 +172,7 @@ static int read_measured(struct bisection_run *b, struct err *e)
 		commits[n++] = json_str(b->checks, "revert", NULL);
 	if (json_str(b->checks, "tip", NULL))
 		commits[n++] = json_str(b->checks, "tip", NULL);
+	n += bisection_bases_commits(b, commits + n);
 	/* Without a machine there is nothing measured that counts; the name "" fits no boot. */
 	r = bisection_machines_read(b, commits, n, e);
 	if (r < 0)
@@ -217,6 +220,7 @@ static int read_params(struct bisection_run *b, struct bisect_params *p, struct 
 	bisection_model(&noise, &cost, rel, json_f64(b->row.request, "effect_lo", rel),
 			json_f64(b->row.request, "effect_hi", rel), p);
 	bisection_model_least(&noise, json_f64(b->row.request, "min_effect", 0), p);
+	bisection_bases_params(b, p);
 	p->confidence = json_f64(b->row.request, "confidence",
 				 config_f64(b->c->config, "bisect", NULL, "confidence"));
 	p->check_drift = true;
@@ -281,11 +285,7 @@ static int add_builds(struct bisection_run *b, struct err *e)
 	return r;
 }
 
-/*
- * Failures that are neither the kernel's for sure nor the lab's: a benchmark that ends with an
- * error, or an agent that does not get through, which a kernel can bring about as well.
- */
-static bool taints(const char *name)
+bool bisection_run_taints(const char *name)
 {
 	enum lab_class class;
 
@@ -300,7 +300,7 @@ static bool blames_lab(const char *name)
 	enum lab_class class;
 
 	return lab_class_find(name, &class, NULL) == 0 && !lab_class_blames_kernel(class) &&
-	       !taints(name);
+	       !bisection_run_taints(name);
 }
 
 /*
@@ -325,7 +325,7 @@ static int add_failures(struct bisection_run *b, struct err *e)
 			    o->excluded || o->unproven)
 				continue;
 			ok += o->ok;
-			tainted += !o->ok && taints(o->class);
+			tainted += !o->ok && bisection_run_taints(o->class);
 			if (!o->ok && lab_class_find(o->class, &class, NULL) == 0)
 				blamed += lab_class_blames_kernel(class);
 		}
@@ -383,7 +383,9 @@ static void limit_runs(struct bisection_run *b, struct bisect_params *p)
 			others++;
 	}
 	b->max_runs = p->max_runs;
-	p->max_runs += others;
+	p->max_runs += others - bisection_bases_runs(b);
+	if (p->max_runs < 1)
+		p->max_runs = 1;
 	/* Then what is known by now is the answer. */
 	if (b->late)
 		p->max_runs = 1;

@@ -5,6 +5,7 @@
 #include "bisect/bisect.h"
 #include "bisect/sim.h"
 #include "bot/detect/verdict.h"
+#include "bot/jobs/bisection_bases.h"
 #include "bot/store/boot.h"
 #include "bot/store/comparison.h"
 #include "bot/store/job.h"
@@ -26,6 +27,7 @@ struct bisection_asked {
 /**
  * struct bisection_run - zero it but for @c; bisection_run_done() frees it.
  * @good: the good end in use: the one asked for, or a merge base of both ends.
+ * @fork: where the good end asked for is not an ancestor of the bad one.
  * @asked, @n_asked: steps that were asked for and have not ended.
  * @slots: boots that may be under way at once: one for each machine whose level is known.
  * @boots: every boot of the job on commits of the range, in the order in which they ran.
@@ -50,6 +52,7 @@ struct bisection_run {
 	struct range range;
 	struct bisect_state state;
 	char good[41];
+	struct bisection_fork fork;
 	struct bisection_asked asked[BISECTION_ASKED_MAX];
 	size_t n_asked;
 	int slots;
@@ -79,7 +82,10 @@ int bisection_run_load(struct bisection_run *b, const char *id, struct err *e);
 /** bisection_run_rewind() - forget what a transaction did to it that was rolled back. */
 void bisection_run_rewind(struct bisection_run *b);
 
-/** bisection_run_read_range() - commits between the ends. ERR_NOENT, ERR_INVAL: it never will be. */
+/**
+ * bisection_run_read_range() - commits between the ends, or what is searched of ends that are not
+ * ancestors of each other. ERR_NOENT, ERR_INVAL: it never will be.
+ */
 int bisection_run_read_range(struct bisection_run *b, struct err *e);
 
 /** bisection_run_replay() - read what was measured and add it to a fresh posterior. */
@@ -96,6 +102,13 @@ int bisection_run_replay(struct bisection_run *b, struct err *e);
  */
 int bisection_run_priors(struct bisection_run *b, struct err *e);
 void bisection_run_done(struct bisection_run *b);
+
+/**
+ * bisection_run_taints() - a failure that is neither the kernel's for sure nor the lab's: a benchmark
+ * that ends with an error, or an agent that does not get through, which a kernel can bring about as
+ * well.
+ */
+bool bisection_run_taints(const char *class);
 
 /** bisection_run_hash() - hash of an index of the range; belongs to @b. */
 const char *bisection_run_hash(const struct bisection_run *b, int commit);

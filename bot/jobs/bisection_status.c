@@ -12,7 +12,7 @@
 
 #define POSTERIOR_SHOWN	 64
 #define REPLAY_COMMITS	 2000
-#define FORECAST_COMMITS 2000
+#define FORECAST_COMMITS RANGE_LONG
 #define FORECAST_TRIALS	 8
 #define FORECAST_STEPS	 200
 #define FORECAST_S	 60
@@ -70,9 +70,9 @@ int bisection_run_log_step(struct bisection_run *b, const struct bisection_asked
 			     : bisect_graph_find(&b->range.graph, asked->hash, NULL);
 	int r;
 
-	/* A commit that is not in the range is not one of its steps. */
+	/* A commit that is not in the range is not one of its steps, but for a merge base. */
 	if (commit < BISECT_GOOD_END)
-		return 1;
+		return bisection_bases_log(b, asked, e);
 	bisect_posterior(&b->state, p, NULL);
 	s.left_eff = entropy_commits(p, b->range.graph.n);
 	s.took_s = (double)(b->now_s - asked->at);
@@ -83,10 +83,13 @@ int bisection_run_log_step(struct bisection_run *b, const struct bisection_asked
 		/* Only its build has ended, or the lab spoilt the boots: the step is still open. */
 		return 0;
 	} else {
-		double y = level_of(b, asked->hash) - level_of(b, b->good);
+		double y = level_of(b, asked->hash) - level_of(b, bisection_bases_level(b));
 
 		s.runs = bisect_runs(&b->state, commit);
 		s.p_bad = commit == BISECT_GOOD_END ? 0 : bisect_p_bad(&b->state, commit);
+		/* There the range begins with the bad level. */
+		if (b->fork.stage == BISECTION_GOOD_SIDE)
+			s.p_bad = 1 - s.p_bad;
 		s.rel = b->ln ? expm1(y) : NAN;
 		s.verdict = s.p_bad > 0.9 ? "bad" : s.p_bad < 0.1 ? "good" : "unsure";
 	}
@@ -258,5 +261,6 @@ json_t *bisection_run_status(struct bisection_run *b)
 		}
 		(void)json_object_set_new(o, "under_way", list);
 	}
+	bisection_bases_status(b, o);
 	return o;
 }

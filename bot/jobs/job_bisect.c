@@ -129,6 +129,11 @@ static int decide(struct bisection_run *b, struct err *e)
 				b, "failed", "its deadline passed before anything was measured", e);
 	}
 
+	if (r == 0 && b->fork.stage == BISECTION_BASES && !busy && !b->late) {
+		r = bisection_bases_order(b, e);
+		if (r != 0)
+			return r < 0 ? r : bisection_order_progress(b, state, e);
+	}
 	for (bool more = true; r == 0 && more && busy < b->slots; busy++) {
 		bisect_step_done(&step);
 		for (size_t i = 0; r == 0 && i <= n; i++)
@@ -149,7 +154,7 @@ static int decide(struct bisection_run *b, struct err *e)
 		}
 	}
 	if (r == 0 && !answered && step.action == BISECT_MEASURE &&
-	    step.phase == BISECT_PHASE_SEARCH)
+	    step.phase == BISECT_PHASE_SEARCH && b->fork.stage != BISECTION_BASES)
 		r = bisection_machines_join(b, e);
 	if (r == 0 && !answered && step.phase == BISECT_PHASE_VERIFY &&
 	    config_bool(b->c->config, "bisect", NULL, "build-ahead"))
@@ -229,10 +234,15 @@ static int end_unusable(struct db *db, void *arg, struct err *e)
 /* Readers see subjects, not bare hashes. Once, and not for a whole release. */
 static int store_range(struct bisection_run *b, struct err *e)
 {
+	bool begins = !strcmp(b->row.state, "queued");
 	size_t n = b->range.graph.n;
 	int r = 0;
 
-	if (strcmp(b->row.state, "queued") != 0 || n > SUBJECTS_MAX)
+	if (b->fork.stage == BISECTION_BAD_SIDE || b->fork.stage == BISECTION_GOOD_SIDE) {
+		begins = !b->fork.stored;
+		b->fork.stored = true;
+	}
+	if (!begins || n > SUBJECTS_MAX)
 		return 0;
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = job_mirror_store_commit(b->c->db, b->mirror, b->range.graph.commits[i].hash, e);
@@ -316,7 +326,8 @@ int job_bisect(struct job_ctx *c, struct err *e)
 	if (r == 0)
 		r = bisection_run_replay(&b, e);
 	if (r == 0) {
-		bisection_run_forecast(&b);
+		if (b.fork.stage != BISECTION_BASES)
+			bisection_run_forecast(&b);
 		r = db_tx(c->db, advance, &b, e);
 	}
 	return r == ERR_CONFLICT ? ended_meanwhile(c, &b, e) : r;

@@ -201,6 +201,14 @@ static void git_log_has_words_in_order(void **state)
 				  "# good: [d] \ngit bisect good d\n"
 				  "# first bad commit: [e] mm: be\t[31mslow\n");
 	free(text);
+	about.reversed = true;
+	text = bisect_log_git(&f->s, "0000", &step, &about);
+	assert_non_null(strstr(text, "# new: [h] \ngit bisect new h\n"));
+	assert_non_null(strstr(text, "# old: [0000] \ngit bisect old 0000\n"));
+	assert_non_null(strstr(text, "# first new commit: [e] mm: be"));
+	assert_null(strstr(text, "git bisect bad"));
+	assert_null(strstr(text, "git bisect good"));
+	free(text);
 	about = (struct bisect_git_about){
 		.goods = goods, .n_goods = 1, .paths = paths, .n_paths = 2, .first_parent = true
 	};
