@@ -59,6 +59,8 @@ static void facts(struct html *h, const json_t *j)
 {
 	const json_t *range = json_object_get(j, "resolved"), *boots = json_object_get(j, "boots");
 	double left = json_f64(j, "effective_left", NAN), eta = json_f64(j, "eta_s", NAN);
+	const json_t *note;
+	size_t i;
 
 	html_div(h, "dl", "facts");
 	fact(h, "State");
@@ -116,6 +118,11 @@ static void facts(struct html *h, const json_t *j)
 		html_href(h, "/r/", json_str(j, "regression", ""), NULL);
 		html_text(h, json_str(j, "regression", ""));
 		html_close(h);
+		html_close(h);
+	}
+	json_array_foreach (json_object_get(j, "notes"), i, note) {
+		fact(h, "Range");
+		html_short(h, json_string_value(note), 1000);
 		html_close(h);
 	}
 	if (json_str(j, "note", NULL)) {
@@ -205,6 +212,23 @@ static void set(struct html *h, const json_t *r)
 	table_end(h);
 }
 
+/* Nothing bad was found: the bad end lacks something good. */
+static void gain(struct html *h, const json_t *j, const json_t *g)
+{
+	if (!json_str(g, "commit", NULL))
+		return;
+	html_open(h, "p");
+	html_text(h, "The bad end lacks commit ");
+	part_commit(h, json_str(g, "commit", NULL), json_str(j, "gain_title", ""));
+	html_text(h, ", probability ");
+	html_open(h, "b");
+	part_p(h, json_f64(g, "p", NAN));
+	html_close(h);
+	html_text(h, ", change ");
+	part_change(h, json_object_get(g, "effect"));
+	html_close(h);
+}
+
 static void result(struct html *h, const json_t *j)
 {
 	const json_t *r = json_object_get(j, "result");
@@ -228,10 +252,11 @@ static void result(struct html *h, const json_t *j)
 		}
 		html_close(h);
 	}
+	gain(h, j, json_object_get(r, "gain"));
 	/* With one commit and nothing else to tell, the text says the same once more. */
 	if (json_str(r, "text", NULL) &&
 	    (!json_str(r, "culprit", NULL) || unverified || json_object_get(r, "second") ||
-	     json_object_get(r, "interaction"))) {
+	     json_object_get(r, "interaction") || json_object_get(r, "fork"))) {
 		html_open(h, "p");
 		html_short(h, json_str(r, "text", ""), 1000);
 		html_close(h);

@@ -151,6 +151,18 @@ static void print_power(const struct bisection_plan *plan)
 		cli_out("warning: %s\n", warning);
 }
 
+static void print_notes(const struct ends_facts *f)
+{
+	_cleanup_(json_decrefp) json_t *notes = ends_notes(f), *bases = ends_bases(f);
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach (bases, i, v)
+		cli_out("merge base: %s\n", json_string_value(v));
+	json_array_foreach (notes, i, v)
+		cli_out("note: %s\n", json_string_value(v));
+}
+
 static void print_plan(const struct cli *cli, const struct bisection_plan *plan)
 {
 	_cleanup_(json_decrefp) json_t *j = NULL;
@@ -158,15 +170,16 @@ static void print_plan(const struct cli *cli, const struct bisection_plan *plan)
 	if (!cli->json) {
 		cli_out("%s%s %.12s..%.12s: %lld commits, about %d steps; job %s, metric %s\n",
 			plan->id[0] ? plan->id : "plan", plan->joined ? " (joined)" : "",
-			plan->good, plan->bad, (long long)plan->commits, plan->steps, plan->job,
-			plan->metric);
+			plan->good, plan->bad, (long long)plan->facts.commits, plan->facts.steps,
+			plan->job, plan->metric);
+		print_notes(&plan->facts);
 		print_power(plan);
 		return;
 	}
 	j = bisection_plan_json(plan);
 	json_set_str(j, "good", plan->good);
 	json_set_str(j, "bad", plan->bad);
-	json_set_i64(j, "commits", plan->commits);
+	json_set_i64(j, "commits", plan->facts.commits);
 	cli_json(j);
 }
 

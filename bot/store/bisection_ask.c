@@ -234,8 +234,7 @@ static int check_range(const struct config *c, const struct bisection_ask *a,
 	bad = ends_resolve(repo, a->tree, a->bad, "/bad", plan->bad, problems, e);
 	if (good < 0 || bad < 0)
 		return good == ERR_GIT || bad == ERR_GIT ? ERR_GIT : 0;
-	good = ends_check(repo, plan->good, plan->bad, a, &plan->commits, &plan->steps, problems,
-			  e);
+	good = ends_check(repo, plan->good, plan->bad, a, &plan->facts, problems, e);
 	return good == ERR_INVAL ? 0 : good;
 }
 
@@ -289,7 +288,9 @@ static char *request_text(const struct bisection_ask *a, const struct bisection_
 		abort();
 	json_set_str(o, "metric", plan->metric);
 	json_set_str(o, "note", a->note);
-	json_set_i64(o, "commits", plan->commits);
+	json_set_i64(o, "commits", plan->facts.commits);
+	if (json_object_set_new(o, "notes", ends_notes(&plan->facts)) < 0)
+		abort();
 	if (a->min_effect > 0)
 		json_set_f64(o, "min_effect", a->min_effect);
 	if (a->confidence > 0)

@@ -4,6 +4,7 @@
 
 #include "bot/base/json.h"
 #include "bot/store/bisection_power.h"
+#include "bot/store/bisection_range.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,7 +43,7 @@ struct bisection_ask {
  * struct bisection_plan - what it comes to.
  * @id: of the new or joined bisection; "" for a dry run.
  * @joined: an equal request was open already.
- * @commits: commits in good..bad; @steps: that plain bisection of them takes.
+ * @facts: what lies between good and bad.
  * @power, @has_power: what it will take; of a dry run, or when a budget was given.
  * @machines: that can take part now, at most as many as configured.
  * @deadline_s: seconds since 1970, or 0.
@@ -51,8 +52,7 @@ struct bisection_plan {
 	char id[9];
 	bool joined;
 	char good[41], bad[41];
-	int64_t commits;
-	int steps;
+	struct ends_facts facts;
 	int64_t job_id;
 	char job[256];
 	char metric[128];

@@ -123,7 +123,7 @@ int ask_power(struct db *db, const struct bisection_ask *a, struct bisection_pla
 	struct bisection_power_ask ask = {
 		.job = plan->job_id,
 		.metric = plan->metric,
-		.commits = plan->commits,
+		.commits = plan->facts.commits,
 		.min_effect = plan->min_effect,
 		.confidence = plan->confidence,
 		.max_runs = plan->max_runs,
@@ -187,11 +187,14 @@ json_t *bisection_plan_json(const struct bisection_plan *plan)
 	json_set_bool(j, "joined", plan->joined);
 	json_set_str(range, "good", plan->good);
 	json_set_str(range, "bad", plan->bad);
-	json_set_i64(range, "commits", plan->commits);
+	json_set_i64(range, "commits", plan->facts.commits);
+	if (plan->facts.n_bases)
+		set_new(range, "merge_bases", ends_bases(&plan->facts));
+	set_new(j, "notes", ends_notes(&plan->facts));
 	set_new(j, "resolved", range);
 	json_set_str(j, "job", plan->job);
 	json_set_str(j, "metric", plan->metric);
-	json_set_i64(steps, "plain", plan->steps);
+	json_set_i64(steps, "plain", plan->facts.steps);
 	json_set_f64(power, "min_effect", plan->min_effect);
 	json_set_i64(runs, "max", plan->max_runs);
 	json_set_i64(j, "machines", plan->machines);

@@ -98,9 +98,79 @@ found:
 	return 0;
 }
 
+json_t *ends_notes(const struct ends_facts *f)
+{
+	_cleanup_(freep) char *copy = xstrdup(f->notes);
+	json_t *list = json_array();
+	char *rest = NULL;
+
+	for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (json_array_append_new(list, json_string(line)) < 0)
+			abort();
+	return list;
+}
+
+json_t *ends_bases(const struct ends_facts *f)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < f->n_bases; i++)
+		if (json_array_append_new(list, json_string(f->bases[i])) < 0)
+			abort();
+	return list;
+}
+
+/* The ends are the wrong way round, or of two histories. Return: 1 a problem was added, 0, ERR_GIT. */
+static int check_order(git_repository *repo, const char *good, const char *bad, json_t *problems,
+		       struct err *e)
+{
+	git_oid g, b, base;
+	json_t *p;
+	int r;
+
+	if (git_oid_fromstr(&g, good) < 0 || git_oid_fromstr(&b, bad) < 0)
+		return err_set(e, ERR_GIT, "could not read '%s': %s", good, git_why());
+	if (git_oid_equal(&g, &b))
+		return 0;
+	r = git_merge_base(&base, repo, &g, &b);
+	if (r < 0 && r != GIT_ENOTFOUND)
+		return err_set(e, ERR_GIT, "cannot find the merge base: %s", git_why());
+	if (r == 0 && !git_oid_equal(&base, &b))
+		return 0;
+	p = ask_problem(problems, "/good", "not_ancestor",
+			r == 0 ? "%.12s is not an ancestor of %.12s but the other way round"
+			       : "%.12s and %.12s have no common ancestor",
+			good, bad);
+	json_set_str(p, "hint",
+		     r == 0 ? "swap good and bad"
+			    : "no commit is known to be good; name a good commit of the history of "
+			      "bad");
+	return 1;
+}
+
+static int tell_facts(const struct range *range, struct ends_facts *ret, json_t *problems)
+{
+	size_t at = 0;
+
+	if (range->graph.n == 0) {
+		ask_problem(problems, "/good", "range_too_large", "%zu commits; at most %d can be",
+			    range->commits, BISECT_MAX_COMMITS - 1);
+		return ERR_INVAL;
+	}
+	*ret = (struct ends_facts){ .commits = (int64_t)range->commits,
+				    .steps = range->expected_steps };
+	for (size_t i = 0;
+	     i < range->n_merge_bases && i < ENDS_BASES_MAX && !range->good_is_ancestor; i++)
+		memcpy(ret->bases[ret->n_bases++], range->merge_bases[i], 41);
+	for (size_t i = 0; i < range->n_warnings && at < sizeof(ret->notes); i++)
+		at += (size_t)snprintf(ret->notes + at, sizeof(ret->notes) - at, "%s\n",
+				       range->warnings[i]);
+	return 0;
+}
+
 int ends_check(git_repository *repo, const char *good, const char *bad,
-	       const struct bisection_ask *ask, int64_t *ret_commits, int *ret_steps,
-	       json_t *problems, struct err *e)
+	       const struct bisection_ask *ask, struct ends_facts *ret, json_t *problems,
+	       struct err *e)
 {
 	size_t n_paths = json_array_size(ask->paths);
 	_cleanup_(freep) const char **paths = xcalloc(n_paths + 1, sizeof(*paths));
@@ -113,8 +183,10 @@ int ends_check(git_repository *repo, const char *good, const char *bad,
 
 	for (size_t i = 0; i < n_paths; i++)
 		paths[i] = json_string_value(json_array_get(ask->paths, i));
+	r = check_order(repo, good, bad, problems, e);
+	if (r != 0)
+		return r < 0 ? r : ERR_INVAL;
 	r = range_read(repo, good, bad, &opt, &range, &why);
-
 	if (r == ERR_RANGE) {
 		ask_problem(problems, "/bad", "range_empty", "%s", why.msg);
 		return ERR_INVAL;
@@ -127,25 +199,5 @@ int ends_check(git_repository *repo, const char *good, const char *bad,
 	}
 	if (r < 0)
 		return err_set(e, r, "%s", why.msg);
-	if (!range.good_is_ancestor) {
-		json_t *p = ask_problem(problems, "/good", "not_ancestor",
-					"%.12s is not an ancestor of %.12s", good, bad);
-		_cleanup_(freep) char *hint = NULL;
-
-		if (range.n_merge_bases > 0) {
-			hint = xasprintf("merge base is %s", range.merge_bases[0]);
-			json_set_str(p, "hint", hint);
-		} else {
-			json_set_str(p, "hint", "they have no common ancestor");
-		}
-		return ERR_INVAL;
-	}
-	if (range.commits > BISECT_MAX_COMMITS) {
-		ask_problem(problems, "/good", "range_too_large", "%zu commits; at most %d can be",
-			    range.commits, BISECT_MAX_COMMITS);
-		return ERR_INVAL;
-	}
-	*ret_commits = (int64_t)range.commits;
-	*ret_steps = range.expected_steps;
-	return 0;
+	return tell_facts(&range, ret, problems);
 }

@@ -5,10 +5,34 @@
 #include "bot/base/json.h"
 
 #include <git2/types.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct bisection_ask;
 struct err;
+
+/** ENDS_BASES_MAX - most merge bases that are measured, the newest. */
+#define ENDS_BASES_MAX 8
+
+/**
+ * struct ends_facts - what lies between two ends.
+ * @commits: in good..bad; @steps: that plain bisection of them takes.
+ * @bases, @n_bases: merge bases that are measured, where good is not an ancestor of bad; else none.
+ * @notes: lines for people, "a\nb\n"; cut at its size.
+ */
+struct ends_facts {
+	int64_t commits;
+	int steps;
+	char bases[ENDS_BASES_MAX][41];
+	size_t n_bases;
+	char notes[1024];
+};
+
+/** ends_notes() - the lines as an array of texts; a new reference. */
+json_t *ends_notes(const struct ends_facts *f);
+
+/** ends_bases() - the merge bases as an array of hashes; a new reference. */
+json_t *ends_bases(const struct ends_facts *f);
 
 /** ask_problem() - add {"pointer","code","detail"} to array @problems and return it, to add more. */
 json_t *ask_problem(json_t *problems, const char *pointer, const char *code, const char *fmt, ...)
@@ -23,9 +47,10 @@ int ends_resolve(git_repository *repo, const char *tree, const char *name, const
 		 char ret[41], json_t *problems, struct err *e);
 
 /**
- * ends_check() - is @good..@bad a range to bisect? Problems "not_ancestor", "range_empty",
- * "range_too_large". @ask: for its paths and first_parent. Cost: a walk over the range.
+ * ends_check() - is @good..@bad a range to bisect? Of ends on two branches the merge bases are told.
+ * Problems "not_ancestor" (swapped, or no common ancestor), "range_empty", "range_too_large".
+ * @ask: for its paths and first_parent. Cost: a walk over the range.
  */
 int ends_check(git_repository *repo, const char *good, const char *bad,
-	       const struct bisection_ask *ask, int64_t *ret_commits, int *ret_steps,
-	       json_t *problems, struct err *e);
+	       const struct bisection_ask *ask, struct ends_facts *ret, json_t *problems,
+	       struct err *e);

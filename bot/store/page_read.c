@@ -68,6 +68,16 @@ static int take_json(struct db_rows *rows, json_t **ret, struct err *e)
 	return 0;
 }
 
+/* What people have to know of the range: its merge bases, its length. */
+static void log_notes(const json_t *j, struct strbuf *b)
+{
+	const json_t *note;
+	size_t i;
+
+	json_array_foreach (json_object_get(j, "notes"), i, note)
+		strbuf_addf(b, "# note: %s\n", json_string_value(note));
+}
+
 int page_overview(struct db *db, json_t **ret, struct err *e)
 {
 	struct db_rows rows = { 0 };
@@ -342,6 +352,7 @@ void page_bisection_log(const json_t *j, struct strbuf *b)
 	strbuf_addf(b, "# good %s %s\n# bad  %s %s\n", json_str(range, "good", ""),
 		    json_str(j, "good_title", ""), json_str(range, "bad", ""),
 		    json_str(j, "bad_title", ""));
+	log_notes(j, b);
 	strbuf_addstr(b,
 		      "#\n# step  commit        verdict   change  P(bad)  boots  runs  commits left"
 		      "     took\n");

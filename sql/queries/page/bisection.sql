@@ -8,6 +8,8 @@ SELECT json_strip_nulls(json_build_object(
 	'regression', b.regression, 'asked_by', b.asked_by, 'note', b.request->>'note',
 	'resolved', json_build_object('good', b.good, 'bad', b.bad,
 		'commits', COALESCE(b.status->'commits', b.request->'commits')),
+	'notes', COALESCE(b.status->'notes', b.request->'notes'),
+	'fork', b.status->'fork',
 	'good_title', (SELECT subject FROM commit WHERE hash = b.good),
 	'bad_title', (SELECT subject FROM commit WHERE hash = b.bad),
 	'steps', json_build_object('done', (SELECT count(*) FROM bisect_step s WHERE s.bisection = b.id),
@@ -41,6 +43,7 @@ SELECT json_strip_nulls(json_build_object(
 		ORDER BY s.n)
 		FROM bisect_step s LEFT JOIN commit c ON c.hash = s.commit WHERE s.bisection = b.id), '[]'::json),
 	'result', b.result,
+	'gain_title', (SELECT subject FROM commit WHERE hash = b.result->'gain'->>'commit'),
 	'culprit_title', (SELECT subject FROM commit WHERE hash = b.result->>'culprit'),
 	'created', b.created, 'started', b.started, 'finished', b.finished))
 FROM bisection b JOIN job j ON j.id = b.job WHERE b.id = $1

@@ -30,6 +30,9 @@ static void make_mirror(void)
 	}
 	run("cd work && git tag v1 HEAD~3 && git push -q ../mirror.git "
 	    "master:refs/kperfbot/tree/linus/heads/master v1:refs/kperfbot/tree/linus/tags/v1");
+	run("cd work && git checkout -q -b side HEAD~2 && git commit -q --allow-empty -m s && "
+	    "git checkout -q --orphan apart && git commit -qm a && git push -q ../mirror.git "
+	    "side:refs/kperfbot/tree/linus/heads/side apart:refs/kperfbot/tree/linus/heads/apart");
 	run("mkdir -p artefacts/00 && echo 'mm/demo.c:12: error: <oops>' > artefacts/00/%064d", 4);
 }
 

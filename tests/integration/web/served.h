@@ -14,7 +14,10 @@ extern struct config *served_config;
 extern struct web *served_web;
 /* The first may ask for bisections, the other may not. */
 extern char *served_token, *served_weak_token;
-/* The mirror's branch 'master' of tree 'linus', oldest first; tag v1 is the first of them. */
+/*
+ * The mirror's branch 'master' of tree 'linus', oldest first; tag v1 is the first of them. Branch
+ * 'side' left it at the second, 'apart' is another history.
+ */
 extern char served_commits[4][41];
 
 /** served_start(), served_stop() - for cmocka_run_group_tests(). */

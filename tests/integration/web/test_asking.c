@@ -247,6 +247,57 @@ static void a_range_or_a_group_that_cannot_do_is_refused(void **state)
 	assert_string_equal(code_of(b, "/job"), "machine_drained");
 }
 
+/* Ends on two branches are searched by way of their merge base, which the plan names. */
+static void ends_on_two_branches_are_taken(void **state)
+{
+	_cleanup_(freep) char *body = request_body("side", "master", ",\"job\":\"brk\"");
+	_cleanup_(json_decrefp) json_t *a = NULL, *b = NULL;
+	const json_t *bases, *notes;
+	struct err e = { 0 };
+
+	(void)state;
+	POST_JSON(plan, "/api/v1/bisects?dry_run=1", body);
+	if (plan.status != 200)
+		fail_msg("%ld %s", plan.status, strbuf_str(&plan.body));
+	assert_ok(json_read(strbuf_str(&plan.body), plan.body.len, "answer", &a, &e), &e);
+	bases = json_object_get(json_object_get(a, "resolved"), "merge_bases");
+	assert_int_equal(json_array_size(bases), 1);
+	assert_string_equal(json_string_value(json_array_get(bases, 0)), served_commits[1]);
+	notes = json_object_get(a, "notes");
+	assert_non_null(strstr(json_string_value(json_array_get(notes, 0)), "measured first"));
+	POST_JSON(asked, "/api/v1/bisects", body);
+	assert_int_equal(asked.status, 201);
+	assert_ok(json_read(strbuf_str(&asked.body), asked.body.len, "answer", &b, &e), &e);
+	notes = json_object_get(b, "notes");
+	assert_non_null(strstr(json_string_value(json_array_get(notes, 0)), "measured first"));
+}
+
+static void ends_that_are_no_range_are_told_as_that(void **state)
+{
+	static const char *const ends[][3] = { { "master", "v1", "swap good and bad" },
+					       { "master", "master~1", "" },
+					       { "v1", "apart", "history of bad" },
+					       { "apart", "master", "history of bad" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		_cleanup_(freep) char *body =
+			request_body(ends[i][0], ends[i][1], ",\"job\":\"brk\"");
+		_cleanup_(json_decrefp) json_t *a = NULL;
+		struct err e = { 0 };
+
+		POST_JSON(r, "/api/v1/bisects", body);
+		assert_int_equal(r.status, 422);
+		assert_ok(json_read(strbuf_str(&r.body), r.body.len, "answer", &a, &e), &e);
+		if (!ends[i][2][0]) {
+			assert_string_equal(code_of(a, "/bad"), "unknown_commit");
+			continue;
+		}
+		assert_string_equal(code_of(a, "/good"), "not_ancestor");
+		assert_non_null(strstr(strbuf_str(&r.body), ends[i][2]));
+	}
+}
+
 static void bodies_that_are_none_are_refused(void **state)
 {
 	_cleanup_(freep) char *big = xcalloc(1, 1024 * 1024 + 2);
@@ -279,6 +330,8 @@ int main(void)
 		cmocka_unit_test(asking_joins_what_the_bot_does),
 		cmocka_unit_test(each_wrong_field_is_told),
 		cmocka_unit_test(a_range_or_a_group_that_cannot_do_is_refused),
+		cmocka_unit_test(ends_on_two_branches_are_taken),
+		cmocka_unit_test(ends_that_are_no_range_are_told_as_that),
 		cmocka_unit_test(bodies_that_are_none_are_refused),
 	};
 
