@@ -110,6 +110,10 @@ void bisection_rows(struct html *h, const json_t *items)
 			part_p(h, json_f64(result, "p", NAN));
 			if (json_is_false(json_object_get(result, "confirmed")))
 				html_text(h, ", not verified");
+		} else if (json_str(json_object_get(result, "gain"), "commit", NULL)) {
+			html_text(h, "lacks ");
+			part_commit(h, json_str(json_object_get(result, "gain"), "commit", NULL),
+				    NULL);
 		} else {
 			html_short(h, json_str(b, "state_text", ""), 80);
 		}

@@ -51,7 +51,7 @@ void bisection_bases_rewind(struct bisection_run *b)
 	const json_t *o = json_object_get(b->row.status, "fork"), *base;
 	const char *stage = json_str(o, "stage", "");
 	struct bisection_fork *f = &b->fork;
-	bool stored = f->stored;
+	bool stored = f->stored, unlimited = f->unlimited;
 	size_t i;
 
 	if (!o) {
@@ -61,6 +61,7 @@ void bisection_bases_rewind(struct bisection_run *b)
 	*f = (struct bisection_fork){ .stage = BISECTION_BASES,
 				      .commits = json_i64(o, "commits", 0),
 				      .total = (size_t)json_i64(o, "total", 0),
+				      .unlimited = unlimited,
 				      .stored = stored ||
 						json_is_true(json_object_get(o, "stored")) };
 	(void)snprintf(f->from, sizeof(f->from), "%s", json_str(o, "from", ""));
@@ -97,6 +98,7 @@ static int read_good_side(struct bisection_run *b, git_repository *repo,
 	range_done(&b->range);
 	r = range_read(repo, b->fork.from, b->row.good, &way, &b->range, e);
 	if (r == ERR_RANGE && (opt->n_paths || opt->first_parent)) {
+		b->fork.unlimited = true;
 		way = (struct range_options){ .descendants = true };
 		r = range_read(repo, b->fork.from, b->row.good, &way, &b->range, e);
 	}

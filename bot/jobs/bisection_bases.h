@@ -45,6 +45,7 @@ enum bisection_stage {
  * @total: merge bases that there are; no more than the newest BISECTION_BASES_MAX are measured.
  * @commits: from the bases to the bad end.
  * @stored: readers have the subjects of the commits of this stage.
+ * @unlimited: paths and first parents left nothing on the good side, so all of it is searched.
  */
 struct bisection_fork {
 	enum bisection_stage stage;
@@ -58,6 +59,7 @@ struct bisection_fork {
 	size_t total;
 	int64_t commits;
 	bool stored;
+	bool unlimited;
 };
 
 /** bisection_stage_name() - "plain", "bases", "bad-side", "good-side". Static string. */

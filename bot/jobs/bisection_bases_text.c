@@ -84,6 +84,9 @@ static void tell_good_side(const struct bisection_run *b, struct strbuf *text)
 		count_of(f, BISECT_BASE_BAD) == 1 ? "is" : "are", b->row.bad, b->row.good, f->from,
 		b->row.bad);
 	add_like(f, BISECT_BASE_GOOD, "is good", "are good", text);
+	if (f->unlimited)
+		strbuf_addstr(text, "; the limits of the request leave nothing there, so all of it "
+				    "was searched");
 }
 
 static void tell_bad_side(const struct bisection_run *b, struct strbuf *text)
