@@ -78,7 +78,7 @@ static unsigned four_digits(const char *id)
 {
 	char head[5];
 
-	(void)snprintf(head, sizeof(head), "%s", id);
+	(void)snprintf(head, sizeof(head), "%.4s", id);
 	return (unsigned)strtoul(head, NULL, 16) & 0xffff;
 }
 
