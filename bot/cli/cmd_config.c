@@ -4,6 +4,7 @@
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/config_check.h"
+#include "bot/cli/options.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,19 +82,24 @@ int cmd_config(struct cli *cli, int argc, char **argv)
 	_cleanup_(config_freep) struct config *c = NULL;
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	struct err e = { 0 };
+	int at = cli_options(cli, argc, argv, NULL, 0);
 
-	if (argc == 2 && !strcmp(argv[1], "man")) {
+	if (at < 0)
+		return EXIT_USAGE;
+	argc -= at;
+	argv += at;
+	if (argc == 1 && !strcmp(argv[0], "man")) {
 		add_manual(&text);
 		(void)fputs(strbuf_str(&text), stdout);
 		return EXIT_DONE;
 	}
-	if (argc < 2 || argc > 3 || (strcmp(argv[1], "check") != 0 && strcmp(argv[1], "show") != 0))
+	if (argc < 1 || argc > 2 || (strcmp(argv[0], "check") != 0 && strcmp(argv[0], "show") != 0))
 		return cli_usage(cli, "say 'check', 'show' or 'man'");
-	if (argc == 3)
-		cli->config_path = argv[2];
+	if (argc == 2)
+		cli->config_path = argv[1];
 	if (cli_config(cli, &c, &e) < 0)
 		return cli_fail(cli, &e);
-	if (!strcmp(argv[1], "check")) {
+	if (!strcmp(argv[0], "check")) {
 		if (config_check(c, &e) < 0) {
 			(void)err_wrap(&e, "%s", cli->config_path);
 			return cli_fail(cli, &e);

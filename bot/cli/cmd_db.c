@@ -4,6 +4,7 @@
 #include "bot/base/json.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/options.h"
 #include "bot/db/cluster.h"
 #include "bot/db/db.h"
 #include "bot/db/migrate.h"
@@ -60,17 +61,16 @@ int cmd_db(struct cli *cli, int argc, char **argv)
 	_cleanup_(config_freep) struct config *c = NULL;
 	_cleanup_(db_closep) struct db *db = NULL;
 	struct err e = { 0 };
+	int at = cli_options(cli, argc, argv, NULL, 0);
 	int r;
 
-	if (argc == 3 && !strcmp(argv[2], "--json")) {
-		cli->json = true;
-		argc--;
-	}
-	if (argc != 2 || (strcmp(argv[1], "status") != 0 && strcmp(argv[1], "migrate") != 0))
+	if (at < 0)
+		return EXIT_USAGE;
+	if (argc - at != 1 || (strcmp(argv[at], "status") != 0 && strcmp(argv[at], "migrate") != 0))
 		return cli_usage(cli, "say 'status' or 'migrate'");
 	if (cli_config(cli, &c, &e) < 0 || open_db(c, &db, &e) < 0)
 		return cli_fail(cli, &e);
-	if (!strcmp(argv[1], "status"))
+	if (!strcmp(argv[at], "status"))
 		return show_status(cli, db);
 	r = migrate_run(db, &e);
 	if (r < 0)

@@ -5,6 +5,7 @@
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
+#include "bot/cli/options.h"
 #include "bot/db/db.h"
 #include "bot/store/comparison.h"
 #include "bot/store/outbox.h"
@@ -65,22 +66,17 @@ int cmd_report(struct cli *cli, int argc, char **argv)
 	_cleanup_(config_freep) struct config *c = NULL;
 	_cleanup_(db_closep) struct db *db = NULL;
 	struct outbox_stored mail = { 0 };
-	const char *id = NULL;
+	bool send = false, yes = false;
+	const struct cli_option options[] = { CLI_FLAG("send", &send), CLI_FLAG("yes", &yes) };
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
+	const char *id = at >= 0 && at < argc ? argv[at] : NULL;
 	struct err e = { 0 };
-	bool send = false;
-	bool yes = false;
 	int r = EXIT_DONE;
 
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--send"))
-			send = true;
-		else if (!strcmp(argv[i], "--yes"))
-			yes = true;
-		else if (argv[i][0] == '-' || id)
-			return cli_usage(cli, "unexpected argument '%s'", argv[i]);
-		else
-			id = argv[i];
-	}
+	if (at < 0)
+		return EXIT_USAGE;
+	if (argc - at > 1)
+		return cli_usage(cli, "unexpected argument '%s'", argv[at + 1]);
 	if (!id || !id_valid('r', id))
 		return cli_usage(cli, "'%s' is not the id of a regression, such as r7f3k2qa",
 				 id ? id : "");

@@ -5,11 +5,11 @@
 #include "bot/base/json.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
+#include "bot/cli/options.h"
 #include "bot/mail/trailers.h"
 #include "bot/watch/fixes.h"
 #include "bot/watch/range.h"
 
-#include <getopt.h>
 #include <git2.h>
 
 DEFINE_CLEANUP(git_repository *, git_repository_free);
@@ -95,28 +95,16 @@ static int resolve(struct cli *cli, const struct request *q, const struct traile
 
 static int parse_options(struct cli *cli, int argc, char **argv, struct request *q)
 {
-	static const struct option options[] = { { "repo", required_argument, NULL, 'r' },
-						 { "at", required_argument, NULL, 'a' },
-						 { "json", no_argument, NULL, 'j' },
-						 { "quiet", no_argument, NULL, 'q' },
-						 { 0 } };
-	int c;
+	const struct cli_option options[] = { CLI_TEXT("repo", &q->repo), CLI_TEXT("at", &q->at) };
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 
-	while ((c = getopt_long(argc, argv, "jq", options, NULL)) != -1) { /* NOLINT */
-		if (c == 'r')
-			q->repo = optarg;
-		else if (c == 'a')
-			q->at = optarg;
-		else if (c == '?')
-			return cli_bad_option(cli, argv);
-		else
-			(void)cli_global_option(cli, c == 'j' ? "json" : "quiet", NULL);
-	}
-	if (argc - optind > 1)
+	if (at < 0)
+		return EXIT_USAGE;
+	if (argc - at > 1)
 		return cli_usage(cli, "one commit message at a time");
 	if (q->at && !q->repo)
 		return cli_usage(cli, "--at names a commit of the repository that --repo gives");
-	q->file = optind < argc ? argv[optind] : "-";
+	q->file = at < argc ? argv[at] : "-";
 	return EXIT_DONE;
 }
 

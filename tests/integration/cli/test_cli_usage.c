@@ -106,10 +106,15 @@ static void a_wrong_option_is_named(void **state)
 
 static void global_options_count_behind_every_command(void **state)
 {
-	static const char *const lines[] = { "suites list", "workloads list", "monitors list",
-					     "power --noise 1% --runs 6" };
+	static const char *const lines[] = { "suites list",   "workloads list",
+					     "monitors list", "power --noise 1% --runs 6",
+					     "config man",    "trailers /dev/null" };
 
 	(void)state;
+	assert_int_equal(run("report --color=blue r7f3k2qa 2>&1"), 129);
+	says("--color: 'blue'");
+	assert_int_equal(run("db status --wat 2>&1"), 129);
+	says("unknown option '--wat'");
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		_cleanup_(freep) char *good = xasprintf("%s -qv --color=never", lines[i]);
 		_cleanup_(freep) char *bad = xasprintf("%s --color=blue 2>&1", lines[i]);
