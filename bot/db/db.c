@@ -3,6 +3,7 @@
 
 #include "bot/base/clock.h"
 #include "bot/base/err.h"
+#include "bot/base/failpoint.h"
 #include "bot/base/vec.h"
 #include "bot/db/migrate_internal.h"
 
@@ -302,6 +303,15 @@ static int run_bound(struct db *db, enum sql_id id, const struct params *p, stru
 	return 0;
 }
 
+/* May it change something? Reading alone has no moment before or after which a test could stop. */
+static bool changes(enum sql_id id)
+{
+	const char *text = sql_queries[id].text;
+
+	return strstr(text, "INSERT INTO") || strstr(text, "UPDATE ") ||
+	       strstr(text, "DELETE FROM");
+}
+
 static int db_vrun(struct db *db, enum sql_id id, struct db_rows *ret, struct err *e,
 		   const char *types, va_list ap)
 {
@@ -314,6 +324,8 @@ static int db_vrun(struct db *db, enum sql_id id, struct db_rows *ret, struct er
 		if (r < 0)
 			return r;
 	}
+	if (!db->in_tx && changes(id))
+		failpoint_commit(false);
 	r = run_bound(db, id, &p, ret, e);
 	/*
 	 * Once more on a fresh connection when the server had gone between two statements. A statement
@@ -324,6 +336,8 @@ static int db_vrun(struct db *db, enum sql_id id, struct db_rows *ret, struct er
 		if (r == 0)
 			r = run_bound(db, id, &p, ret, e);
 	}
+	if (r == 0 && !db->in_tx && changes(id))
+		failpoint_commit(true);
 	return r;
 }
 
@@ -406,14 +420,18 @@ void *db_bytes(const struct db_rows *r, int row, int col, size_t *ret_len)
 /* The server answers COMMIT with ROLLBACK, and no error, after a failed statement. */
 static int commit(struct db *db, struct err *e)
 {
-	PGresult *res = PQexec(db->conn, "COMMIT");
+	PGresult *res;
 	int r = 0;
 
+	failpoint_commit(false);
+	res = PQexec(db->conn, "COMMIT");
 	if (PQresultStatus(res) != PGRES_COMMAND_OK)
 		r = failed(db, res, "database", e);
 	else if (strcmp(PQcmdStatus(res), "COMMIT") != 0)
 		r = err_set(e, ERR_BUG, "a failed statement was passed over in a transaction");
 	PQclear(res);
+	if (r == 0)
+		failpoint_commit(true);
 	return r;
 }
 

@@ -3,6 +3,7 @@
 #include "bot/base/clock.h"
 #include "bot/base/config.h"
 #include "bot/base/err.h"
+#include "bot/base/failpoint.h"
 #include "bot/base/file.h"
 #include "bot/base/log.h"
 #include "bot/base/loop.h"
@@ -442,8 +443,11 @@ int role_run(const struct config *c, const char *config_path, const struct role 
 {
 	struct runner r = { .config = c, .config_path = config_path, .role = role };
 	_cleanup_(closep) int lock = -1;
+	char scope[32];
 	int rc;
 
+	(void)snprintf(scope, sizeof(scope), "role-%s", role->name);
+	failpoint_scope(scope, 0);
 	rc = lock_role(&r, &lock, e);
 	if (rc == 0)
 		rc = loop_new(&r.loop, e);

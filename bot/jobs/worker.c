@@ -78,6 +78,7 @@ int worker_run(const struct config *config, const struct worker_options *o)
 	}
 	c.db = db;
 	c.payload = payload;
+	failpoint_scope(work.kind, work.id);
 	FAILPOINT("worker.begin");
 	r = dispatch(&c, &e);
 	if (r == ERR_LEASE_LOST)
@@ -87,12 +88,14 @@ int worker_run(const struct config *config, const struct worker_options *o)
 	else
 		log_debug("work ended", lf_i64("WORK_ID", work.id), lf_str("WORK_KIND", work.kind));
 	FAILPOINT("worker.end");
+	failpoint_end();
 	hint(db);
 	return r < 0;
 }
 
 int job_finish(struct job_ctx *c, struct err *e)
 {
+	failpoint_last();
 	return work_finish(c->db, c->work->id, c->work->fence, e);
 }
 
