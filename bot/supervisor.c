@@ -36,8 +36,9 @@
 #define STOP_S 6
 /* How often the private database is looked at. */
 #define DATABASE_S 1
-/* No writer takes this long for one artefact. */
-#define STRAY_S 3600
+/* How often files are swept that a killed worker had begun, and how old they are then at least. */
+#define SWEEP_S 60
+#define STRAY_S 10
 
 struct member {
 	struct supervisor *s;
@@ -163,6 +164,15 @@ static void watch_database(void *arg)
 		log_warn("the private database had ended, started again");
 }
 
+static void sweep(void *arg)
+{
+	const struct supervisor *s = arg;
+	struct err e = { 0 };
+
+	if (!s->stopping && artefact_sweep(settings_state_dir(s->config), STRAY_S, &e) < 0)
+		log_warn("could not remove what killed writers have left", lf_err(e));
+}
+
 static void on_stop(void *arg)
 {
 	struct supervisor *s = arg;
@@ -276,11 +286,11 @@ static int run_loop(struct supervisor *s, struct err *e)
 	int r;
 
 	loop_on_stop(s->loop, on_stop, s);
-	if (s->cluster) {
+	r = loop_every(s->loop, SWEEP_S, sweep, s, e);
+	if (r == 0 && s->cluster)
 		r = loop_every(s->loop, DATABASE_S, watch_database, s, e);
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < s->n; i++)
 		start_member(&s->members[i]);
 	(void)sd_notify(0, "READY=1");
@@ -308,7 +318,7 @@ int supervisor_run(const struct config *c, const char *config_path, const char *
 	if (r == 0)
 		r = release_work(&s, e);
 	if (r == 0)
-		r = artefact_sweep(settings_state_dir(c), STRAY_S, e);
+		r = artefact_sweep(settings_state_dir(c), 0, e);
 	if (r == 0)
 		r = run_loop(&s, e);
 	loop_free(s.loop);

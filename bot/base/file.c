@@ -10,8 +10,10 @@
 #include <libgen.h>
 #include <openssl/evp.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 int file_read(const char *path, size_t max, struct strbuf *ret, struct err *e)
@@ -71,7 +73,7 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
-/* Opens PATH.XXXXXX beside @path, where rename() is atomic. */
+/* Opens PATH.XXXXXX beside @path, where rename() is atomic; locked as long as we are at it. */
 static int temp_beside(const char *path, mode_t mode, char **ret_tmp, struct err *e)
 {
 	char *tmp = xasprintf("%s.XXXXXX", path);
@@ -83,9 +85,21 @@ static int temp_beside(const char *path, mode_t mode, char **ret_tmp, struct err
 		free(tmp);
 		return r;
 	}
+	(void)flock(fd, LOCK_EX | LOCK_NB);
 	(void)fchmod(fd, mode);
 	*ret_tmp = tmp;
 	return fd;
+}
+
+bool file_is_abandoned(const char *path, double older_s)
+{
+	_cleanup_(closep) int fd =
+		open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	       (older_s <= 0 || difftime(time(NULL), st.st_mtime) > older_s) &&
+	       flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
 static int commit_temp(int fd, const char *tmp, const char *path, struct err *e)

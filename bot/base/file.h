@@ -16,7 +16,10 @@ struct strbuf;
  */
 int file_read(const char *path, size_t max, struct strbuf *ret, struct err *e);
 
-/** file_write() - write temp file, fsync, rename, fsync folder: the old or the new, never half. */
+/**
+ * file_write() - write temp file, fsync, rename, fsync folder: the old or the new, never half. The
+ * temp file is PATH.XXXXXX, and locked while it is written: see file_is_abandoned().
+ */
 int file_write(const char *path, const void *data, size_t len, mode_t mode, struct err *e);
 
 /** file_mkdirs() - mkdir -p. */
@@ -27,6 +30,12 @@ int file_mkdirs(const char *path, mode_t mode, struct err *e);
  * Any depth, also folders that their owner has closed.
  */
 int file_remove_tree(const char *path, struct err *e);
+
+/**
+ * file_is_abandoned() - is @path a regular file that no file_write() or file_copy() is at?
+ * @older_s: and nothing was written to it for so many seconds; 0: whatever its age.
+ */
+bool file_is_abandoned(const char *path, double older_s);
 
 /** file_sha256_hex() - SHA-256 of bytes as 64 hex digits. */
 void file_sha256_hex(const void *data, size_t len, char ret[65]);

@@ -10,8 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 char *artefact_path(const char *state_dir, const char *hash)
@@ -77,14 +75,10 @@ int artefact_put_file(struct db *db, const char *state_dir, const char *kind, co
 	return r;
 }
 
-/* Not the name of an artefact, and old: left by a writer that was killed. */
+/* Not the name of an artefact, and nobody writes it: left by a writer that was killed. */
 static void sweep_file(const char *path, const char *name, double older_s)
 {
-	struct stat st;
-
-	if (strlen(name) == 64 || name[0] == '.' || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return;
-	if (difftime(time(NULL), st.st_mtime) > older_s)
+	if (strlen(name) != 64 && name[0] != '.' && file_is_abandoned(path, older_s))
 		(void)unlink(path);
 }
 

@@ -22,7 +22,8 @@ int artefact_put_file(struct db *db, const char *state_dir, const char *kind, co
 
 /**
  * artefact_sweep() - remove what writers that were killed have left beside the artefacts.
- * @older_s: only files that no one has written to for this many seconds.
+ * @older_s: only files that no one has written to for this many seconds; 0: when no one may have
+ *	begun one a moment ago. What is being written stays, however old.
  */
 int artefact_sweep(const char *state_dir, double older_s, struct err *e);
 

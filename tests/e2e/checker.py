@@ -2,6 +2,7 @@
 """What must hold at all times, whatever was killed: each query gives no row."""
 
 import collections
+import fcntl
 import hashlib
 import os
 import re
@@ -118,6 +119,18 @@ def check_database(bed):
     return [f"{row['what']}: {row['rows']}" for row in rows or [] if row["rows"]]
 
 
+def abandoned(path, before):
+    """Begun before then, and nobody is at it: a start of the daemon has passed it over."""
+    try:
+        with open(path, "rb") as f:
+            if os.fstat(f.fileno()).st_mtime >= before:
+                return False
+            fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    except OSError:
+        return False
+
+
 def check_artefacts(bed):
     bad = []
     folder = os.path.join(bed.state, "artefacts")
@@ -135,7 +148,7 @@ def check_artefacts(bed):
     for where, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(where, name)
-            if not re.fullmatch("[0-9a-f]{64}", name) and os.stat(path).st_mtime < time.time() - 30:
+            if not re.fullmatch("[0-9a-f]{64}", name) and abandoned(path, bed.started):
                 bad.append(f"stray file {path}")
     return bad
 

@@ -14,7 +14,9 @@
 #include "tests/pg.h"
 #include "tests/test.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,6 +120,36 @@ static void a_file_is_stored_only_when_it_is_one_and_not_too_big(void **state)
 		   ERR_NOENT, &e);
 	assert_err(artefact_put(pg_db(), pg_dir(), "nonsense", "x", 1, hash, &e), ERR_DB, &e);
 	assert_err(artefact_put(pg_db(), at("f"), "log", "y", 1, hash, &e), ERR_NOENT, &e);
+}
+
+static void what_a_killed_writer_left_is_swept(void **state)
+{
+	struct err e = { 0 };
+	char hash[65];
+	char *whole, *left, *written;
+	int fd;
+
+	(void)state;
+	assert_ok(artefact_put(pg_db(), pg_dir(), "log", "whole", 5, hash, &e), &e);
+	whole = artefact_path(pg_dir(), hash);
+	left = xasprintf("%s.abcdef", whole);
+	written = xasprintf("%s.ghijkl", whole);
+	assert_ok(file_write(left, "ha", 2, 0644, &e), &e);
+	assert_ok(file_write(written, "lf", 2, 0644, &e), &e);
+	fd = open(written, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_ok(artefact_sweep(pg_dir(), 1000, &e), &e);
+	assert_int_equal(access(left, F_OK), 0);
+	assert_ok(artefact_sweep(pg_dir(), 0, &e), &e);
+	assert_int_equal(access(left, F_OK), -1);
+	assert_int_equal(access(written, F_OK), 0);
+	assert_int_equal(access(whole, F_OK), 0);
+	assert_int_equal(close(fd), 0);
+	assert_ok(artefact_sweep(pg_dir(), 0, &e), &e);
+	assert_int_equal(access(written, F_OK), -1);
+	free(whole);
+	free(left);
+	free(written);
 }
 
 static void bad_job(const char *text, const char *word, const char *choice)
@@ -404,6 +436,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(artefacts_are_named_by_their_content),
 		T(a_file_is_stored_only_when_it_is_one_and_not_too_big),
+		T(what_a_killed_writer_left_is_swept),
 		T(jobs_that_cannot_run_are_refused_with_the_choices),
 		T(the_same_definition_is_the_same_row),
 		T(a_job_measures_the_trees_that_it_names),

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -349,9 +350,31 @@ static void ids_are_valid_and_differ(void **state)
 	assert_string_equal(hex, "");
 }
 
+static void a_file_is_abandoned_once_nobody_writes_it(void **state)
+{
+	struct err e = { 0 };
+	int fd;
+
+	(void)state;
+	assert_ok(file_write(at("left.abcdef"), "half", 4, 0600, &e), &e);
+	assert_int_equal(symlink(at("left.abcdef"), at("to-left")), 0);
+	assert_true(file_is_abandoned(at("left.abcdef"), 0));
+	assert_false(file_is_abandoned(at("left.abcdef"), 1000));
+	fd = open(at("left.abcdef"), O_RDWR | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_false(file_is_abandoned(at("left.abcdef"), 0));
+	assert_int_equal(close(fd), 0);
+	assert_true(file_is_abandoned(at("left.abcdef"), 0));
+	assert_false(file_is_abandoned(at("to-left"), 0));
+	assert_false(file_is_abandoned(dir, 0));
+	assert_false(file_is_abandoned(at("none"), 0));
+	assert_int_equal(unlink(at("to-left")) + unlink(at("left.abcdef")), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_abandoned_once_nobody_writes_it),
 		cmocka_unit_test(writes_with_the_wanted_mode_and_leaves_no_other_file),
 		cmocka_unit_test(a_failed_write_keeps_the_old_file),
 		cmocka_unit_test(a_write_that_hits_a_limit_leaves_old_content_and_no_rest),
