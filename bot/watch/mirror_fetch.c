@@ -290,12 +290,22 @@ static int check_tree(const struct mirror_tree *t, struct err *e)
 	return r;
 }
 
+static void plan_done(struct plan *p)
+{
+	lsremote_done(&p->remote);
+	mirror_heads_free(p->local, p->n_local);
+	strbuf_done(&p->specs);
+	vec_done(&p->moves);
+	*p = (struct plan){ .t = p->t };
+}
+
 int mirror_fetch(struct mirror *m, const struct mirror_tree *tree, struct mirror_fetched *ret,
 		 struct err *e)
 {
 	struct mirror_tree t = *tree;
 	struct plan p = { .t = &t };
 	struct mirror_fetched f = { 0 };
+	_cleanup_(closep) int lock = -1;
 	int r;
 
 	t.connect_s = t.connect_s > 0 ? t.connect_s : CONNECT_S;
@@ -303,13 +313,19 @@ int mirror_fetch(struct mirror *m, const struct mirror_tree *tree, struct mirror
 	t.total_s = t.total_s > 0 ? t.total_s : TOTAL_S;
 	r = check_tree(&t, e);
 	if (r == 0)
+		r = mirror_locks_share(m, &lock, e);
+	if (r == 0)
 		r = fetch_steps(m, &p, &f, e);
+	if (r < 0 && lock >= 0 && mirror_locks_sweep(m, lock)) {
+		plan_done(&p);
+		r = fetch_steps(m, &p, &f, e);
+	}
 	if (r == 0 && f.changed)
 		upkeep(m, &f);
-	lsremote_done(&p.remote);
-	mirror_heads_free(p.local, p.n_local);
-	strbuf_done(&p.specs);
-	vec_done(&p.moves);
+	/* For the next time. */
+	if (f.note)
+		(void)mirror_locks_sweep(m, lock);
+	plan_done(&p);
 	if (r == 0 && ret)
 		*ret = f;
 	else

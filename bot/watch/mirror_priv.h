@@ -48,3 +48,12 @@ int mirror_git_list(struct mirror *m, const struct mirror_tree *t, struct lsremo
 /* Transfers the refs listed in @specs, one "+from:to" a line. */
 int mirror_git_transfer(struct mirror *m, const struct mirror_tree *t, const struct strbuf *specs,
 			struct err *e);
+
+/** mirror_locks_share() - held by each that fetches, as long as it does; close() @ret_fd. */
+int mirror_locks_share(const struct mirror *m, int *ret_fd, struct err *e);
+
+/**
+ * mirror_locks_sweep() - remove lock files that a killed git has left, unless another one fetches.
+ * @fd: of mirror_locks_share(). Return: how many.
+ */
+int mirror_locks_sweep(const struct mirror *m, int fd);

@@ -5,7 +5,9 @@
 #include "tests/integration/repo.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -133,6 +135,43 @@ static void keeps_the_old_tip_of_a_forced_update(void **state)
 	run("git --git-dir=m -c gc.pruneExpire=now gc -q");
 	assert_ok(mirror_commit(mirror, old, &c, &e), &e);
 	mirror_commit_done(&c);
+}
+
+/* What a git that was killed with kill -9 leaves. */
+static void a_lock_that_a_killed_git_left_does_not_stop_a_tree(void **state)
+{
+	static const char *const locks[] = { "refs/kperfbot/tree/demo/heads/master.lock",
+					     "objects/info/commit-graph.lock" };
+	_cleanup_(freep) char *path = xasprintf("%s/m.fetch.lock", repo_scratch);
+	struct err e;
+	int fd;
+
+	(void)state;
+	(void)fetch(all);
+	for (size_t i = 0; i < ARRAY_SIZE(locks); i++) {
+		struct mirror_tree t = tree(all);
+		struct mirror_fetched f = { 0 };
+
+		run("cd r; echo %zu >>f; git commit -qam 'next'", i);
+		run("touch m/%s", locks[i]);
+		if (i == 0)
+			assert_true(fetch_fails(url, 0, &e) < 0);
+		run("touch -d '1 minute ago' m/%s", locks[i]);
+		/* One that fetches may hold it. */
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		assert_int_equal(flock(fd, LOCK_SH), 0);
+		if (i == 0)
+			assert_true(fetch_fails(url, 0, &e) < 0);
+		assert_int_equal(close(fd), 0);
+		e = (struct err){ 0 };
+		assert_ok(mirror_fetch(mirror, &t, &f, &e), &e);
+		mirror_fetched_done(&f);
+		run("! test -e m/%s", locks[i]);
+	}
+	run("git --git-dir=m pack-refs --all; cd r; git branch -m master main");
+	run("touch -d '1 minute ago' m/packed-refs.lock m/HEAD.lock");
+	assert_true(fetch(all).changed);
+	run("! test -e m/packed-refs.lock");
 }
 
 static void drops_a_deleted_branch_and_keeps_its_tip(void **state)
@@ -472,6 +511,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(fetches_and_follows_a_branch),
 		T(keeps_the_old_tip_of_a_forced_update),
+		T(a_lock_that_a_killed_git_left_does_not_stop_a_tree),
 		T(drops_a_deleted_branch_and_keeps_its_tip),
 		T(leaves_out_branches_that_do_not_match),
 		T(resolves_tags_branches_and_short_hashes),
