@@ -8,6 +8,7 @@ QEMU is tests/integration/lab/fake_qemu.c, which reads from the image how fast
 that commit is or how it fails.  ./demo has the true ones.
 """
 
+import contextlib
 import email
 import email.policy
 import json
@@ -65,6 +66,7 @@ class Tree:
         self.url = path
         self.words = {"page_fault1": 1000000, "page_fault2": 2000000}
         self.number = 0
+        self.dates = {}   # e.g. GIT_AUTHOR_DATE, for hashes that are the same each time
         os.makedirs(self.path)
         self.git("init", "-q", "--bare", "-b", "master", path)
         self.git("init", "-q", "-b", "master")
@@ -75,7 +77,7 @@ class Tree:
                "GIT_CONFIG_NOSYSTEM": "1",
                "GIT_AUTHOR_NAME": "Ann Author", "GIT_AUTHOR_EMAIL": "ann@example.org",
                "GIT_COMMITTER_NAME": "Carl Committer",
-               "GIT_COMMITTER_EMAIL": "carl@example.org"}
+               "GIT_COMMITTER_EMAIL": "carl@example.org", **self.dates}
         r = subprocess.run(["git", "-C", self.path, *args], env=env, input=data,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         require(r.returncode == 0, f"git {args}: {r.stderr.decode()}")
@@ -203,6 +205,7 @@ class Bed:
         self.mail.start()
         self.web_port = free_port()
         self.daemon = None
+        self.started = 0
         self.kills = 0
         self.write_config()
         self.say(f"seed {seed}, folder {self.dir}")
@@ -262,12 +265,14 @@ class Bed:
 {extra}
 """)
 
-    def start(self, failpoints=None):
+    def start(self, failpoints=None, commits=None):
         env = dict(os.environ, ASAN_OPTIONS="detect_leaks=0:abort_on_error=0",
                    UBSAN_OPTIONS="print_stacktrace=1")
-        env.pop("KPERFBOT_FAILPOINTS", None)
-        if failpoints:
-            env["KPERFBOT_FAILPOINTS"] = failpoints
+        for name, value in (("KPERFBOT_FAILPOINTS", failpoints), ("KPERFBOT_FAILPOINTS_COMMITS", commits)):
+            env.pop(name, None)
+            if value:
+                env[name] = value
+        self.started = time.time()
         with open(self.log_path, "ab") as log:
             self.daemon = subprocess.Popen(
                 [os.path.join(self.bin, "kperfbotd"), "--config", self.conf, "-v"],
@@ -328,16 +333,17 @@ class Bed:
 
     # ---- looking ----
 
-    def psql(self, sql):
-        """What psql prints; None while the database is away."""
+    def psql_command(self, sql):
+        cmd = []
         if pwd.getpwuid(os.getuid()).pw_name == "root":
             cmd = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        else:
-            cmd = []
+        return cmd + ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", sql,
+                      f"host={self.state}/pg/sock user=kperfbot dbname=postgres"]
+
+    def psql(self, sql):
+        """What psql prints; None while the database is away."""
         r = subprocess.run(
-            cmd + ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c",
-                   sql,
-                   f"host={self.state}/pg/sock user=kperfbot dbname=postgres"],
+            self.psql_command(sql),
             cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         if r.returncode:
             text = r.stderr.decode(errors="replace")
@@ -436,6 +442,22 @@ class Bed:
             self.say(f"kept: {self.dir}")
         else:
             shutil.rmtree(self.dir, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def another(bed):
+    """A fresh one beside @bed: nothing is known there."""
+    other = Bed(bed.name, bed.build, bed.random.randrange(1 << 30))
+    failed = True
+    try:
+        yield other
+        failed = False
+    except Failure as e:
+        other.show_failure(e)
+        raise
+    finally:
+        bed.kills += other.kills
+        other.clean(failed)
 
 
 def run(name, scenario):

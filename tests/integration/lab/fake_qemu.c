@@ -4,7 +4,8 @@
  * or badly, as FAKE_QEMU_MODE in the environment says. fake_modes in test_qemu.c are all of them.
  * Without that variable the image given as -kernel says it, and how fast the benchmarks are on it:
  * that is how tests/e2e has a kernel for each commit. FAKE_QEMU_FACTOR makes a machine slower or
- * faster than it was, whatever it boots. The demo boots true ones in the true QEMU.
+ * faster than it was, whatever it boots. FAKE_QEMU_SEED is what the noise comes from, for boots that
+ * have to be repeatable. The demo boots true ones in the true QEMU.
  */
 #include "bot/base/err.h"
 #include "runners/proto/message.h"
@@ -355,10 +356,11 @@ static double factor(void)
 
 static void print_rate(struct strbuf *b, unsigned number)
 {
-	char seed[100], text[2000];
+	const char *given = getenv("FAKE_QEMU_SEED");
+	char seed[200], text[2000];
 	size_t len;
 
-	(void)snprintf(seed, sizeof(seed), "%s %u", nonce, number);
+	(void)snprintf(seed, sizeof(seed), "%.150s %u", given ? given : nonce, number);
 	len = fake_image_output(fake_image_rate(&image, program, seed) * factor(), text,
 				sizeof(text));
 	proto_output_add(b, PROTO_STDOUT, text, is("cut-output") ? len / 2 : len);
