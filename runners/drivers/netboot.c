@@ -9,6 +9,7 @@
 #include "runners/drivers/console.h"
 #include "runners/drivers/drivers.h"
 #include "runners/drivers/initramfs.h"
+#include "runners/drivers/netboot_priv.h"
 #include "runners/drivers/power.h"
 #include "runners/drivers/session.h"
 
@@ -20,48 +21,15 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* A server's firmware may test itself for minutes before it asks for anything. */
-#define SCRIPT_S  300
-#define BOOT_S	  120
-#define SILENCE_S 60
-
 #define STEP_S	   0.25
 #define PANIC_S	   1 /* for the rest of a panic's message */
 #define FAREWELL_S 1 /* for what is still on its way from the console */
 #define RETRY_S	   1 /* between two tries to reach a database that is away */
 #define WITHDRAW_S 20
 #define CONSOLE_S  2 /* until a console command that ended is started again */
-#define LOOP_BOOTS 3
 
 /* A kernel cuts its command line at 2048 bytes, and the address of the server is at the end. */
 #define APPEND_MAX 1500
-
-/*
- * @scripts_hello: how often the script had been asked for when the agent first spoke. @away_s: since when the server cannot be asked, 0 when it can; @lost_s: how long it
- * could not be so far: the machine had to wait too. @console_due_s: when to start the command.
- */
-struct netboot {
-	const struct lab_machine *m;
-	const struct lab_request *q;
-	const struct lab_netboot *ops;
-	struct lab_result *ret;
-	struct session session;
-	struct console console;
-	enum console_sign trouble;
-	char *append;
-	char kernel[65], initrd[65];
-	pid_t console_pid;
-	int console_fd;
-	double console_due_s;
-	unsigned events, scripts_hello;
-	bool offered, lost_lease;
-	double start_s, on_s, script_s, heard_s, stop_at_s, away_s, lost_s;
-};
-
-static bool is_cancelled(const struct netboot *n)
-{
-	return n->q->cancel && *n->q->cancel;
-}
 
 static void nap(double s)
 {
@@ -69,29 +37,6 @@ static void nap(double s)
 				    .tv_nsec = (long)((s - (double)(time_t)s) * 1e9) };
 
 	(void)nanosleep(&t, NULL);
-}
-
-static unsigned scripts(const struct netboot *n)
-{
-	return NETBOOT_SCRIPTS(n->events);
-}
-
-static double first_limit_s(const struct netboot *n)
-{
-	return driver_timeout_s(n->m->first_byte_timeout_s, SCRIPT_S);
-}
-
-static double boot_limit_s(const struct netboot *n)
-{
-	return driver_timeout_s(n->m->boot_timeout_s, BOOT_S);
-}
-
-static double total_end_s(const struct netboot *n)
-{
-	double most = 2 * first_limit_s(n) + boot_limit_s(n) +
-		      n->q->runs * n->session.deadline_s * 1.5 + 120;
-
-	return n->start_s + driver_timeout_s(n->q->total_timeout_s, most);
 }
 
 /* ---- console ---- */
@@ -156,7 +101,8 @@ static void console_pump(struct netboot *n)
 static bool may_retry(struct netboot *n, int r)
 {
 	n->lost_lease |= r == ERR_LEASE_LOST;
-	return r < 0 && err_is_transient(r) && !is_cancelled(n) && driver_now_s() < total_end_s(n);
+	return r < 0 && err_is_transient(r) && !netboot_is_cancelled(n) &&
+	       driver_now_s() < netboot_total_end_s(n);
 }
 
 static int store(struct netboot *n, const char *path, char ret[65], struct err *e)
@@ -206,7 +152,7 @@ static void note_events(struct netboot *n, unsigned events)
 	double now = driver_now_s();
 
 	n->events = events;
-	if (scripts(n) && !n->script_s)
+	if (netboot_scripts(n) && !n->script_s)
 		n->script_s = now;
 }
 
@@ -254,98 +200,16 @@ static int exchange(struct netboot *n, bool *ret_some, struct err *e)
 	r = session_add(&n->session, in.s, in.len, e);
 	if (n->session.hello_seen && isnan(n->ret->boot_s)) {
 		n->ret->boot_s = n->heard_s - n->on_s;
-		n->scripts_hello = scripts(n);
+		n->scripts_hello = netboot_scripts(n);
 	}
 	return r;
-}
-
-/* ---- limits ---- */
-
-/* Lost without a farewell: what the console tells is better than where the time ran out. */
-static void blame(struct netboot *n, enum lab_class class, const char *why)
-{
-	double after_s = driver_now_s() - n->on_s;
-	bool up = n->session.hello_seen;
-	const char *line;
-	enum lab_class told = console_class(&n->console, up, &line);
-
-	if (told != LAB_OK)
-		result_blame(n->ret, told, "%s", line);
-	else if (!up && n->console.agent)
-		result_blame(n->ret, strstr(n->console.agent, "http:") ? LAB_NET : LAB_AGENT,
-			     "agent, on the console: %s", n->console.agent);
-	else
-		result_blame(n->ret, class, "%s (%.0f s)", why, after_s);
-}
-
-static void blame_not_up(struct netboot *n)
-{
-	const unsigned both = NETBOOT_KERNEL | NETBOOT_INITRD;
-
-	if (n->events & NETBOOT_FAILED)
-		result_blame(n->ret, LAB_NET, "the machine could not load its %s",
-			     n->events & NETBOOT_KERNEL ? "initramfs" : "kernel");
-	else if ((n->events & both) != both)
-		result_blame(n->ret, LAB_NET,
-			     "the machine asked for its script, but never for its %s",
-			     n->events & NETBOOT_KERNEL ? "initramfs" : "kernel");
-	else if (n->events & NETBOOT_STREAM)
-		blame(n, LAB_AGENT, "the agent began to speak, but never said who it is");
-	else
-		blame(n, LAB_BOOT_HANG, "the agent did not speak within the boot deadline");
-}
-
-static void blame_loop(struct netboot *n)
-{
-	const char *panic = n->console.signs[CONSOLE_PANIC];
-
-	if (n->events & NETBOOT_FAILED || !(n->events & NETBOOT_KERNEL))
-		blame_not_up(n);
-	else if (panic || n->console.signs[CONSOLE_OOPS])
-		blame(n, LAB_BOOT_PANIC, "");
-	else
-		result_blame(n->ret, LAB_BOOT_LOOP,
-			     "the machine booted %u times, and no agent spoke", scripts(n));
-}
-
-/*
- * Has a limit passed? Then the result says so. @ret_again: it never asked for anything, so it may be
- * the outlet or the firmware, and another power cycle is worth a try.
- */
-static bool limit_passed(struct netboot *n, bool *ret_again)
-{
-	double now = driver_now_s();
-	bool up = n->session.hello_seen;
-
-	if (is_cancelled(n))
-		result_blame(n->ret, LAB_CANCELLED, "cancelled");
-	else if (now > total_end_s(n))
-		blame(n, up ? LAB_BENCH_TIMEOUT : LAB_BOOT_HANG, "not done within the total time");
-	else if (n->stop_at_s && now > n->stop_at_s && !n->session.over)
-		blame(n, up ? LAB_OOPS : LAB_BOOT_PANIC, "the kernel stopped");
-	else if (n->away_s)
-		return false;
-	else if (!up && !n->script_s && now > n->on_s + n->lost_s + first_limit_s(n))
-		*ret_again = true;
-	else if (!up && scripts(n) >= LOOP_BOOTS)
-		blame_loop(n);
-	else if (!up && n->script_s && now > n->script_s + n->lost_s + boot_limit_s(n))
-		blame_not_up(n);
-	else if (up && !n->session.over && scripts(n) > n->scripts_hello)
-		blame(n, LAB_OOPS, "the machine started again during the job");
-	else if (up && !n->session.over &&
-		 now > n->heard_s + driver_timeout_s(n->m->silence_timeout_s, SILENCE_S))
-		blame(n, LAB_HANG, "the machine gave no sign of life");
-	else
-		return false;
-	return true;
 }
 
 static int watch(struct netboot *n, bool *ret_again, struct err *e)
 {
 	int r = 0;
 
-	while (!n->session.over && !limit_passed(n, ret_again)) {
+	while (!n->session.over && !netboot_limit_passed(n, ret_again)) {
 		struct pollfd p = { .fd = n->console_fd, .events = POLLIN };
 		double end_s = driver_now_s() + STEP_S;
 		bool some;
@@ -446,29 +310,8 @@ static int boot(struct netboot *n, struct err *e)
 		driver_progress(n->q, LAB_STATE_RESETTING);
 	}
 	if (r == 0 && again)
-		blame(n, LAB_NET, "the machine never asked for its script");
+		netboot_blame(n, LAB_NET, "the machine never asked for its script");
 	return r;
-}
-
-/* Runs that ended well on a kernel that was not: their numbers are worth nothing. */
-static void trouble_blame(struct netboot *n)
-{
-	enum lab_class class = n->trouble == CONSOLE_OOPS ? LAB_OOPS : LAB_OOM;
-	const char *line = n->console.signs[n->trouble];
-
-	if (n->trouble == CONSOLE_NONE || !line || !n->session.hello_seen)
-		return;
-	if (n->ret->class == LAB_BENCH_ERROR || n->ret->class == LAB_BENCH_TIMEOUT) {
-		free(n->ret->detail);
-		n->ret->detail = NULL;
-		n->ret->class = LAB_OK;
-	}
-	result_blame(n->ret, class, "%s", line);
-	for (size_t i = 0; i < n->ret->nruns; i++) {
-		free(n->ret->runs[i].detail);
-		n->ret->runs[i].class = class;
-		n->ret->runs[i].detail = xstrdup(line);
-	}
 }
 
 /* Whatever happened: nothing is offered any more, and the machine is off, unless another has it. */
@@ -531,7 +374,7 @@ int netboot_boot(const struct lab_machine *m, const struct lab_request *q, struc
 		r = boot(&n, e);
 	finish(&n);
 	if (r == 0)
-		trouble_blame(&n);
+		netboot_trouble_blame(&n);
 	session_end(&n.session);
 	ret->console = console_text(&n.console, &ret->console_len);
 	if (!n.lost_lease)
