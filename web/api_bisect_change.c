@@ -2,6 +2,7 @@
 /* POST /api/v1/bisects/ID/cancel, /extend and /retry. */
 #include "bot/db/db.h"
 #include "bot/store/bisection_control.h"
+#include "bot/store/bisection_range.h"
 #include "bot/store/page_read.h"
 #include "web/request.h"
 
@@ -43,11 +44,24 @@ static int answer_bisection(struct request *q, unsigned status, const char *id, 
 	return 0;
 }
 
+/* The one field of the body, an empty body being without it; tells what is wrong with its type. */
+static int check_field(struct request *q, const char *pointer, bool ok, const char *what,
+		       struct err *e)
+{
+	if (ok)
+		return 0;
+	ask_problem(q->problems, pointer, "wrong_type", "%s", what);
+	return err_set(e, ERR_INVAL, "%s", what);
+}
+
 int serve_bisect_cancel(struct request *q, struct err *e)
 {
 	_cleanup_(json_decrefp) json_t *body = NULL;
 	int r = read_body(q, "reason", &body, e);
 
+	if (r == 0)
+		r = check_field(q, "/reason", json_is_string(json_object_get(body, "reason")),
+				"reason must be a text, such as {\"reason\":\"wrong job\"}", e);
 	if (r == 0)
 		r = bisection_may(q->db, q->arg, q->token, e);
 	if (r == 0)
@@ -61,6 +75,9 @@ int serve_bisect_extend(struct request *q, struct err *e)
 	int64_t max;
 	int r = read_body(q, "runs", &body, e);
 
+	if (r == 0)
+		r = check_field(q, "/runs", json_is_integer(json_object_get(body, "runs")),
+				"runs must be a whole number, such as {\"runs\":50}", e);
 	if (r == 0)
 		r = bisection_may(q->db, q->arg, q->token, e);
 	if (r == 0)

@@ -121,6 +121,20 @@ static bool take_range(struct bisection_ask *a, const char *key, const json_t *v
 	return true;
 }
 
+/* RFC 6901: ~ and / in a name are ~0 and ~1. */
+static char *pointer_to(const char *key)
+{
+	struct strbuf b = STRBUF_INIT;
+
+	strbuf_addch(&b, '/');
+	for (size_t i = 0; key[i] && i < 100; i++)
+		if (key[i] == '~' || key[i] == '/')
+			strbuf_addstr(&b, key[i] == '~' ? "~0" : "~1");
+		else
+			strbuf_addch(&b, key[i]);
+	return strbuf_take(&b);
+}
+
 static void read_fields(struct bisection_ask *a, json_t *body, json_t *problems)
 {
 	const char *key;
@@ -136,7 +150,7 @@ static void read_fields(struct bisection_ask *a, json_t *body, json_t *problems)
 			take_params(a, v, problems);
 			continue;
 		}
-		pointer = xasprintf("/%.100s", key);
+		pointer = pointer_to(key);
 		if (!strcmp(key, "patch") || !strcmp(key, "notify")) {
 			ask_problem(problems, pointer, "not_supported",
 				    "%s is not supported yet; leave it out", key);

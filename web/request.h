@@ -74,7 +74,7 @@ enum {
  *	':x' a secret of 32 hex digits.
  * @query: allowed keys with commas around: ",state,tree,".
  * @forms: FORM_ bits; none for @serve.
- * @scope: token scope that is needed; NULL for everybody.
+ * @scope: token scope that is needed, or one of "a|b"; NULL for everybody.
  * @load: read what the page shows, in a read-only snapshot.
  * @render: draw it. @table: append it as CSV, if @forms has FORM_CSV.
  * @serve: do it all, without a transaction; fills the answer. No database is opened for it if @plain.

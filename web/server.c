@@ -144,8 +144,14 @@ static int check_token(struct request *q, struct err *e)
 static int check_type(const struct request *q, struct err *e)
 {
 	const char *type = MHD_lookup_connection_value(q->conn, MHD_HEADER_KIND, "Content-Type");
+	const char *len = MHD_lookup_connection_value(q->conn, MHD_HEADER_KIND, "Content-Length");
+	const char *coding =
+		MHD_lookup_connection_value(q->conn, MHD_HEADER_KIND, "Transfer-Encoding");
 	size_t n = type ? strcspn(type, "; ") : 0;
 
+	/* No body has no type: what needs one says so itself. */
+	if (!type && !coding && (!len || !strcmp(len, "0")))
+		return 0;
 	if (n == 16 && !strncasecmp(type, "application/json", n))
 		return 0;
 	return err_set(e, ERR_UNSUPPORTED, "the body must be application/json, not '%s'",

@@ -58,7 +58,7 @@ static bool job_fits(const struct config *c, const struct job_def *d, const stru
 	json_t *params = json_incref((json_t *)(uintptr_t)a->params);
 	const char *key;
 	json_t *v;
-	bool fits = !strcmp(config_str(c, "job", d->section, "suite"), a->suite);
+	bool fits = !a->suite || !strcmp(config_str(c, "job", d->section, "suite"), a->suite);
 
 	json_object_foreach (params, key, v)
 		fits = fits && same_param(c, d, key, v);
@@ -85,6 +85,25 @@ static void add_job_choices(json_t *problem, const struct job_defs *defs)
 	vec_foreach (d, &defs->list)
 		if (json_array_append_new(list, json_string(d->name)) < 0)
 			abort();
+	if (json_object_set_new(problem, "choices", list) < 0)
+		abort();
+}
+
+static void add_suite_choices(json_t *problem, const struct config *c, const struct job_defs *defs)
+{
+	json_t *list = json_array();
+
+	vec_foreach (d, &defs->list) {
+		const char *suite = config_str(c, "job", d->section, "suite");
+		const json_t *have;
+		bool seen = false;
+		size_t i;
+
+		json_array_foreach (list, i, have)
+			seen |= !strcmp(json_string_value(have), suite);
+		if (!seen && json_array_append_new(list, json_string(suite)) < 0)
+			abort();
+	}
 	if (json_object_set_new(problem, "choices", list) < 0)
 		abort();
 }
@@ -119,18 +138,81 @@ static const struct job_def *find_job(const struct config *c, const struct bisec
 		}
 		found = d;
 	}
+	if (found && a->job && !job_fits(c, found, a)) {
+		ask_problem(problems, a->params ? "/params" : "/suite",
+			    a->params ? "unknown_param" : "unknown_suite",
+			    "job '%s' is not of this suite with these params; give job alone",
+			    a->job);
+		return NULL;
+	}
 	if (found)
 		return found;
 	if (a->job)
 		add_job_choices(ask_problem(problems, "/job", "unknown_job", "no job '%s'", a->job),
 				defs);
 	else if (!suite_known)
-		ask_problem(problems, "/suite", "unknown_suite", "no job of suite '%s'", a->suite);
+		add_suite_choices(ask_problem(problems, "/suite", "unknown_suite",
+					      "no job of suite '%s'", a->suite),
+				  c, defs);
 	else
 		add_job_choices(ask_problem(problems, "/params", "unknown_param",
 					    "no job of suite '%s' has these params", a->suite),
 				defs);
 	return NULL;
+}
+
+/* What its last boots gave; of a job that never ran at least the headline metric. */
+static int add_metric_choices(struct db *db, const struct bisection_plan *plan, json_t *problem,
+			      struct err *e)
+{
+	struct db_rows rows = { 0 };
+	json_t *list = json_array();
+	int r = db_run(db, SQL_BISECTION_METRICS_OF_JOB, &rows, e, "i", plan->job_id);
+
+	for (int i = 0; r == 0 && i < rows.n; i++)
+		(void)json_array_append_new(list, json_string(db_str(&rows, i, 0)));
+	if (json_array_size(list) == 0)
+		(void)json_array_append_new(list, json_string(plan->metric));
+	if (json_object_set_new(problem, "choices", list) < 0)
+		abort();
+	db_rows_done(&rows);
+	return r;
+}
+
+/* @plan->metric is the headline metric; another must be one that the job gives. */
+static int check_metric(struct db *db, const struct bisection_ask *a, struct bisection_plan *plan,
+			json_t *problems, struct err *e)
+{
+	struct db_rows rows = { 0 };
+	bool seen, any;
+	int r;
+
+	if (!strcmp(a->metric, plan->metric))
+		return 0;
+	r = db_run_one(db, SQL_API_METRIC_KNOWN, &rows, e, "s", a->metric);
+	if (r == ERR_NOENT)
+		return add_metric_choices(db, plan,
+					  ask_problem(problems, "/metric", "unknown_metric",
+						      "no metric '%s'", a->metric),
+					  e);
+	if (r < 0)
+		return r;
+	db_rows_done(&rows);
+	r = db_run_one(db, SQL_BISECTION_METRIC_OF_JOB, &rows, e, "is", plan->job_id, a->metric);
+	if (r < 0)
+		return r;
+	seen = db_bool(&rows, 0, 0);
+	any = db_bool(&rows, 0, 1);
+	db_rows_done(&rows);
+	/* Of a job that never ran nobody knows what it gives. */
+	if (any && !seen)
+		return add_metric_choices(db, plan,
+					  ask_problem(problems, "/metric", "unknown_metric",
+						      "job %s has no metric '%s'", plan->job,
+						      a->metric),
+					  e);
+	(void)snprintf(plan->metric, sizeof(plan->metric), "%s", a->metric);
+	return 0;
 }
 
 /* The row of the job as it is configured now, and the metric. */
@@ -139,7 +221,6 @@ static int check_job(struct db *db, const struct config *c, const struct bisecti
 		     struct err *e)
 {
 	_cleanup_(job_done) struct job job = { 0 };
-	struct db_rows rows = { 0 };
 	struct err why = { 0 };
 	int r;
 
@@ -157,36 +238,7 @@ static int check_job(struct db *db, const struct config *c, const struct bisecti
 	if (r < 0)
 		return r;
 	(void)snprintf(plan->metric, sizeof(plan->metric), "%s", job.metric);
-	if (!a->metric || !strcmp(a->metric, plan->metric))
-		return 0;
-	r = db_run_one(db, SQL_API_METRIC_KNOWN, &rows, e, "s", a->metric);
-	if (r == ERR_NOENT) {
-		json_t *p = ask_problem(problems, "/metric", "unknown_metric", "no metric '%s'",
-					a->metric);
-		_cleanup_(freep) char *hint =
-			xasprintf("that of job %s is %s", plan->job, plan->metric);
-
-		json_set_str(p, "hint", hint);
-		return 0;
-	}
-	if (r < 0)
-		return r;
-	db_rows_done(&rows);
-	r = db_run_one(db, SQL_BISECTION_METRIC_OF_JOB, &rows, e, "is", plan->job_id, a->metric);
-	if (r < 0)
-		return r;
-	/* Of a job that never ran nobody knows what it gives. */
-	if (db_bool(&rows, 0, 1) && !db_bool(&rows, 0, 0)) {
-		_cleanup_(freep) char *hint = xasprintf("its headline metric is %s", plan->metric);
-
-		json_set_str(ask_problem(problems, "/metric", "unknown_metric",
-					 "job %s has no metric '%s'", plan->job, a->metric),
-			     "hint", hint);
-	} else {
-		(void)snprintf(plan->metric, sizeof(plan->metric), "%s", a->metric);
-	}
-	db_rows_done(&rows);
-	return 0;
+	return a->metric ? check_metric(db, a, plan, problems, e) : 0;
 }
 
 /* Is the tree configured and fetched? */
@@ -234,7 +286,9 @@ static int check_range(const struct config *c, const struct bisection_ask *a,
 	bad = ends_resolve(repo, a->tree, a->bad, "/bad", plan->bad, problems, e);
 	if (good < 0 || bad < 0)
 		return good == ERR_GIT || bad == ERR_GIT ? ERR_GIT : 0;
-	good = ends_check(repo, plan->good, plan->bad, a, &plan->facts, problems, e);
+	good = ends_check_tree(repo, a->tree, plan->bad, problems, e);
+	if (good == 0)
+		good = ends_check(repo, plan->good, plan->bad, a, &plan->facts, problems, e);
 	return good == ERR_INVAL ? 0 : good;
 }
 

@@ -20,8 +20,11 @@ static int64_t time_of(const char *text)
 {
 	struct tm tm = { 0 };
 	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	struct tm given = tm;
+	int64_t t = end && !*end ? (int64_t)timegm(&tm) : -1;
 
-	return end && !*end ? (int64_t)timegm(&tm) : -1;
+	/* timegm() makes 2 March of 30 February. */
+	return tm.tm_mday == given.tm_mday && tm.tm_sec == given.tm_sec ? t : -1;
 }
 
 void ask_limits(const struct config *config, const struct bisection_ask *a, const struct job *job,

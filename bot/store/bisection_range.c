@@ -13,6 +13,7 @@
 
 DEFINE_CLEANUP(git_object *, git_object_free);
 DEFINE_CLEANUP(git_reference *, git_reference_free);
+DEFINE_CLEANUP(git_reference_iterator *, git_reference_iterator_free);
 
 static const char *git_why(void)
 {
@@ -43,36 +44,65 @@ static bool all_hex(const char *s)
 	return strspn(s, "0123456789abcdef") == strlen(s);
 }
 
-/* A tag or branch of the tree: 1 when found. */
-static int by_ref(git_repository *repo, const char *tree, const char *kind, const char *name,
-		  git_object **ret)
+/* What the tag or branch of the tree points to, tags followed; NULL when there is none. */
+static git_object *by_ref(git_repository *repo, const char *tree, const char *kind,
+			  const char *name)
 {
 	_cleanup_(git_reference_freep) git_reference *ref = NULL;
 	_cleanup_(freep) char *full = xasprintf("refs/kperfbot/tree/%s/%s/%s", tree, kind, name);
+	git_object *o = NULL;
 	int valid = 0;
 
 	if (git_reference_name_is_valid(&valid, full) < 0 || !valid)
-		return 0;
+		return NULL;
 	if (git_reference_lookup(&ref, repo, full) < 0)
-		return 0;
-	return git_reference_peel(ret, ref, GIT_OBJECT_COMMIT) == 0;
+		return NULL;
+	return git_reference_peel(&o, ref, GIT_OBJECT_ANY) < 0 ? NULL : o;
 }
 
-int ends_resolve(git_repository *repo, const char *tree, const char *name, const char *pointer,
-		 char ret[41], json_t *problems, struct err *e)
+/* Return: 1 and @ret when it is a tag or branch, 0 when not, ERR_INVAL when a problem was added. */
+static int resolve_ref(git_repository *repo, const char *tree, const char *name,
+		       const char *pointer, git_object **ret, json_t *problems)
 {
-	_cleanup_(git_object_freep) git_object *o = NULL;
+	_cleanup_(git_object_freep) git_object *tag = by_ref(repo, tree, "tags", name);
+	_cleanup_(git_object_freep) git_object *head = by_ref(repo, tree, "heads", name);
+	git_object *found = tag ? tag : head;
+
+	if (!found)
+		return 0;
+	if (tag && head && !git_oid_equal(git_object_id(tag), git_object_id(head))) {
+		_cleanup_(freep) char *hint = NULL;
+		char branch[41];
+
+		(void)git_oid_tostr(branch, sizeof(branch), git_object_id(head));
+		hint = xasprintf("give the hash: the tag is %s, the branch %s",
+				 git_oid_tostr_s(git_object_id(tag)), branch);
+		json_set_str(ask_problem(problems, pointer, "ambiguous_commit",
+					 "'%s' is a tag and a branch of tree '%s'", name, tree),
+			     "hint", hint);
+		return ERR_INVAL;
+	}
+	if (git_object_type(found) != GIT_OBJECT_COMMIT) {
+		ask_problem(problems, pointer, "unknown_commit",
+			    "tag '%s' of tree '%s' is not a commit but a %s", name, tree,
+			    git_object_type2string(git_object_type(found)));
+		return ERR_INVAL;
+	}
+	*ret = found;
+	if (found == tag)
+		tag = NULL;
+	else
+		head = NULL;
+	return 1;
+}
+
+static int resolve_hash(git_repository *repo, const char *tree, const char *name,
+			const char *pointer, git_object **ret, json_t *problems, struct err *e)
+{
 	size_t n = strlen(name);
 	git_oid id;
 	int r;
 
-	if (n == 0 || n > 200) {
-		ask_problem(problems, pointer, "unknown_commit",
-			    "a hash, tag or branch of at most 200 characters is needed");
-		return ERR_INVAL;
-	}
-	if (by_ref(repo, tree, "tags", name, &o) || by_ref(repo, tree, "heads", name, &o))
-		goto found;
 	if (n < 8 || n > 40 || !all_hex(name)) {
 		json_t *p = ask_problem(problems, pointer, "unknown_commit",
 					"'%s' is no tag or branch of tree '%s'", name, tree);
@@ -82,7 +112,7 @@ int ends_resolve(git_repository *repo, const char *tree, const char *name, const
 	}
 	if (git_oid_fromstrn(&id, name, n) < 0)
 		return err_set(e, ERR_GIT, "could not read '%s': %s", name, git_why());
-	r = git_object_lookup_prefix(&o, repo, &id, n, GIT_OBJECT_COMMIT);
+	r = git_object_lookup_prefix(ret, repo, &id, n, GIT_OBJECT_COMMIT);
 	if (r == GIT_EAMBIGUOUS) {
 		ask_problem(problems, pointer, "ambiguous_commit",
 			    "'%s' fits more than one object; give more digits", name);
@@ -93,9 +123,77 @@ int ends_resolve(git_repository *repo, const char *tree, const char *name, const
 			    name, tree);
 		return ERR_INVAL;
 	}
-found:
+	return 0;
+}
+
+int ends_resolve(git_repository *repo, const char *tree, const char *name, const char *pointer,
+		 char ret[41], json_t *problems, struct err *e)
+{
+	_cleanup_(git_object_freep) git_object *o = NULL;
+	size_t n = strlen(name);
+	int r;
+
+	if (n == 0 || n > 200) {
+		ask_problem(problems, pointer, "unknown_commit",
+			    "a hash, tag or branch of at most 200 characters is needed");
+		return ERR_INVAL;
+	}
+	r = resolve_ref(repo, tree, name, pointer, &o, problems);
+	if (r == 0)
+		r = resolve_hash(repo, tree, name, pointer, &o, problems, e);
+	if (r < 0)
+		return r;
 	git_oid_tostr(ret, 41, git_object_id(o));
 	return 0;
+}
+
+/* Is @commit in the history of one of the refs that @glob names? */
+static int held_by(git_repository *repo, const char *glob, const git_oid *commit, bool *ret,
+		   struct err *e)
+{
+	_cleanup_(git_reference_iterator_freep) git_reference_iterator *it = NULL;
+	_cleanup_(freep) git_oid *tips = NULL;
+	git_reference *ref;
+	size_t n = 0;
+	int r;
+
+	if (git_reference_iterator_glob_new(&it, repo, glob) < 0)
+		return err_set(e, ERR_GIT, "cannot list '%s': %s", glob, git_why());
+	while ((r = git_reference_next(&ref, it)) == 0) {
+		_cleanup_(git_object_freep) git_object *o = NULL;
+
+		if (git_reference_peel(&o, ref, GIT_OBJECT_COMMIT) == 0) {
+			tips = xreallocarray(tips, n + 1, sizeof(*tips));
+			git_oid_cpy(&tips[n++], git_object_id(o));
+		}
+		git_reference_free(ref);
+	}
+	r = n ? git_graph_reachable_from_any(repo, commit, tips, n) : 0;
+	if (r < 0)
+		return err_set(e, ERR_GIT, "cannot walk the history: %s", git_why());
+	*ret = r == 1;
+	return 0;
+}
+
+int ends_check_tree(git_repository *repo, const char *tree, const char *bad, json_t *problems,
+		    struct err *e)
+{
+	_cleanup_(freep) char *own = xasprintf("refs/kperfbot/tree/%s/*", tree);
+	bool here, elsewhere = false;
+	git_oid id;
+	int r;
+
+	if (git_oid_fromstr(&id, bad) < 0)
+		return err_set(e, ERR_GIT, "could not read '%s': %s", bad, git_why());
+	r = held_by(repo, own, &id, &here, e);
+	/* What no branch holds any more was rebased away, and can still be built. */
+	if (r == 0 && !here)
+		r = held_by(repo, "refs/kperfbot/tree/*", &id, &elsewhere, e);
+	if (r < 0 || !elsewhere)
+		return r;
+	ask_problem(problems, "/bad", "unknown_commit",
+		    "commit %.12s is in another tree, not in tree '%s'", bad, tree);
+	return ERR_INVAL;
 }
 
 json_t *ends_notes(const struct ends_facts *f)

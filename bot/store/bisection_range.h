@@ -47,6 +47,14 @@ int ends_resolve(git_repository *repo, const char *tree, const char *name, const
 		 char ret[41], json_t *problems, struct err *e);
 
 /**
+ * ends_check_tree() - is @bad, 40 digits, of no other tree than @tree?
+ * Problem "unknown_commit". Cost: a walk from the refs of the tree to @bad.
+ * Return: 0; ERR_INVAL when a problem was added; ERR_GIT.
+ */
+int ends_check_tree(git_repository *repo, const char *tree, const char *bad, json_t *problems,
+		    struct err *e);
+
+/**
  * ends_check() - is @good..@bad a range to bisect? Of ends on two branches the merge bases are told.
  * Problems "not_ancestor" (swapped, or no common ancestor), "range_empty", "range_too_large".
  * @ask: for its paths and first_parent. Cost: a walk over the range.

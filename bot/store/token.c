@@ -81,6 +81,18 @@ static bool same_hash(const char *a, const char *b)
 	return diff == 0;
 }
 
+/* Does @have hold one of the scopes of "a|b"? */
+static bool has_scope(const char *have, const char *scopes)
+{
+	_cleanup_(freep) char *copy = xstrdup(scopes);
+	char *rest = NULL;
+
+	for (char *w = strtok_r(copy, "|", &rest); w; w = strtok_r(NULL, "|", &rest))
+		if (has_word(have, w))
+			return true;
+	return false;
+}
+
 int token_check(struct db *db, const char *bearer, const char *scope, char ret_id[9], struct err *e)
 {
 	struct db_rows rows = { 0 };
@@ -103,7 +115,7 @@ int token_check(struct db *db, const char *bearer, const char *scope, char ret_i
 		r = err_set(e, ERR_AUTH, "token not known");
 	else if (!db_bool(&rows, 0, 2))
 		r = err_set(e, ERR_AUTH, "token %s is %s", id, db_str(&rows, 0, 3));
-	else if (!has_word(db_str(&rows, 0, 1), scope))
+	else if (!has_scope(db_str(&rows, 0, 1), scope))
 		r = err_set(e, ERR_PERM, "token %s has not the scope '%s'", id, scope);
 	db_rows_done(&rows);
 	if (r < 0)

@@ -23,7 +23,7 @@ int token_add(struct db *db, const char *name, const char *const *scopes, int64_
 	      char **ret_secret, struct err *e);
 
 /**
- * token_check() - does @bearer ("kpb_ID_SECRET") carry @scope? Notes its use.
+ * token_check() - does @bearer ("kpb_ID_SECRET") carry @scope, or one of "a|b"? Notes its use.
  * @ret_id: the token's id.
  * Return: 0; ERR_AUTH unknown, revoked or expired; ERR_PERM without that scope.
  */

@@ -14,16 +14,19 @@
 
 struct config *served_config;
 struct web *served_web;
-char *served_token, *served_weak_token;
+char *served_token, *served_weak_token, *served_admin_token;
 char served_commits[4][41];
+char served_other[41];
 
 static void make_mirror(void)
 {
+	char *hash;
+
 	run("git init -q --bare mirror.git && git init -q -b master work");
 	for (int i = 0; i < 4; i++) {
-		char *hash = sh("cd work && echo %d > f && git add f && git commit -qm c%d >&2 && "
-				"git rev-parse HEAD",
-				i, i);
+		hash = sh("cd work && echo %d > f && git add f && git commit -qm c%d >&2 && "
+			  "git rev-parse HEAD",
+			  i, i);
 
 		(void)snprintf(served_commits[i], sizeof(served_commits[i]), "%s", hash);
 		free(hash);
@@ -33,12 +36,23 @@ static void make_mirror(void)
 	run("cd work && git checkout -q -b side HEAD~2 && git commit -q --allow-empty -m s && "
 	    "git checkout -q --orphan apart && git commit -qm a && git push -q ../mirror.git "
 	    "side:refs/kperfbot/tree/linus/heads/side apart:refs/kperfbot/tree/linus/heads/apart");
+	run("cd work && git tag both v1 && git branch both master && git tag -a -m t of-tree "
+	    "master^{tree} && git push -q ../mirror.git "
+	    "refs/tags/both:refs/kperfbot/tree/linus/tags/both "
+	    "refs/heads/both:refs/kperfbot/tree/linus/heads/both "
+	    "of-tree:refs/kperfbot/tree/linus/tags/of-tree && git checkout -q -f -b beside master && "
+	    "git commit -q --allow-empty -m o && git push -q ../mirror.git "
+	    "beside:refs/kperfbot/tree/other/heads/beside");
+	hash = sh("cd work && git rev-parse beside");
+	(void)snprintf(served_other, sizeof(served_other), "%s", hash);
+	free(hash);
 	run("mkdir -p artefacts/00 && echo 'mm/demo.c:12: error: <oops>' > artefacts/00/%064d", 4);
 }
 
 int served_start(void **state)
 {
 	static const char *const scope[] = { "bisect", NULL }, *const other[] = { "triage", NULL };
+	static const char *const admin[] = { "bisect-admin", NULL };
 	struct web_options o = { 0 };
 	_cleanup_(freep) char *path = NULL, *text = NULL;
 	struct err e = { 0 };
@@ -61,6 +75,7 @@ int served_start(void **state)
 	assert_ok(config_load(path, &served_config, &e), &e);
 	assert_ok(token_add(pg_db(), "ci", scope, 1, &served_token, &e), &e);
 	assert_ok(token_add(pg_db(), "weak", other, 1, &served_weak_token, &e), &e);
+	assert_ok(token_add(pg_db(), "boss", admin, 1, &served_admin_token, &e), &e);
 	o.config = served_config;
 	o.conninfo = xstrdup(pg_conninfo());
 	assert_ok(web_start(&o, &served_web, &e), &e);
@@ -75,6 +90,7 @@ int served_stop(void **state)
 	config_free(served_config);
 	free(served_token);
 	free(served_weak_token);
+	free(served_admin_token);
 	free(*state);
 	free(repo_scratch);
 	return pg_stop(state);

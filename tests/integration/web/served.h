@@ -12,13 +12,18 @@ struct web;
 
 extern struct config *served_config;
 extern struct web *served_web;
-/* The first may ask for bisections, the other may not. */
-extern char *served_token, *served_weak_token;
+/* The first may ask for bisections, the others may not; the last may change those of others. */
+extern char *served_token, *served_weak_token, *served_admin_token;
 /*
  * The mirror's branch 'master' of tree 'linus', oldest first; tag v1 is the first of them. Branch
  * 'side' left it at the second, 'apart' is another history.
  */
 extern char served_commits[4][41];
+/*
+ * A commit of tree 'other' on top of master. In tree 'linus' tag 'of-tree' is no commit, and 'both'
+ * is a tag and a branch.
+ */
+extern char served_other[41];
 
 /** served_start(), served_stop() - for cmocka_run_group_tests(). */
 int served_start(void **state);

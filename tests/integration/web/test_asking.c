@@ -122,6 +122,13 @@ static void who_asked_may_extend_cancel_and_try_again(void **state)
 	assert_int_equal(none.status, 422);
 	POST_JSON(more, extend, "{\"runs\":5}");
 	assert_int_equal(more.status, 200);
+	POST_JSON(text, extend, "{\"runs\":\"5\"}");
+	assert_int_equal(text.status, 422);
+	assert_non_null(strstr(strbuf_str(&text.body), "\"pointer\":\"/runs\""));
+	_cleanup_(reply_done) struct reply boss = { 0 };
+
+	post(served_admin_token, extend, "application/json", "{\"runs\":5}", &boss);
+	assert_int_equal(boss.status, 200);
 	POST_JSON(early, retry, "{}");
 	assert_int_equal(early.status, 409);
 	POST_JSON(why, cancel, "{}");
@@ -135,8 +142,13 @@ static void who_asked_may_extend_cancel_and_try_again(void **state)
 	assert_int_equal(twice.status, 409);
 	POST_JSON(late, extend, "{\"runs\":5}");
 	assert_int_equal(late.status, 409);
-	POST_JSON(again, retry, "{}");
-	assert_int_equal(again.status, 201);
+	_cleanup_(reply_done) struct reply again = { 0 };
+
+	/* It needs no body, and so no type of one. */
+	client_call(&(struct call){ .method = "POST", .path = retry, .token = served_token },
+		    &again);
+	if (again.status != 201)
+		fail_msg("%ld %s", again.status, strbuf_str(&again.body));
 	assert_ok(json_read(strbuf_str(&again.body), again.body.len, "answer", &b, &e), &e);
 	assert_string_equal(json_str(b, "again", ""), json_str(a, "id", "?"));
 	POST_JSON(foreign, "/api/v1/bisects/b2222222/cancel", "{\"reason\":\"x\"}");
@@ -298,6 +310,79 @@ static void ends_that_are_no_range_are_told_as_that(void **state)
 	}
 }
 
+/* The answer to @more beside ends and job that are right; what is wrong is at @pointer. */
+static void refuses(const char *good, const char *bad, const char *more, const char *pointer,
+		    const char *code, const char *say)
+{
+	_cleanup_(freep) char *body = request_body(good, bad, more);
+	_cleanup_(json_decrefp) json_t *a = NULL;
+	struct err e = { 0 };
+
+	POST_JSON(r, "/api/v1/bisects?dry_run=1", body);
+	assert_ok(json_read(strbuf_str(&r.body), r.body.len, "answer", &a, &e), &e);
+	if (r.status != 422 || strcmp(code_of(a, pointer), code) != 0 ||
+	    !strstr(strbuf_str(&r.body), say))
+		fail_msg("%s gave %ld %s", body, r.status, strbuf_str(&r.body));
+}
+
+static void ends_that_are_not_one_commit_are_told_as_that(void **state)
+{
+	static const char job[] = ",\"job\":\"pf1\"";
+	static const char *const names[] = { "-x",
+					     "--upload-pack=x",
+					     "HEAD",
+					     "HEAD@{1}",
+					     "v1..master",
+					     "^v1",
+					     "v1~1",
+					     "v1^{tree}",
+					     "v1:f",
+					     ":/c1",
+					     "*",
+					     "../../x",
+					     "refs/heads/master",
+					     " v1",
+					     "\\u001b",
+					     "h\\u00e9" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		refuses(names[i], "master", job, "/good", "unknown_commit", "no tag or branch");
+	refuses("both", "master", job, "/good", "ambiguous_commit", "a tag and a branch");
+	refuses("v1", "both", job, "/bad", "ambiguous_commit", "give the hash");
+	refuses("of-tree", "master", job, "/good", "unknown_commit", "not a commit but a tree");
+	refuses("v1", served_other, job, "/bad", "unknown_commit", "in another tree");
+	refuses("1111111111111111111111111111111111111111111111111111111111111111", "master", job,
+		"/good", "unknown_commit", "8 to 40");
+}
+
+static void fields_that_contradict_the_job_are_told(void **state)
+{
+	static const char *const wrong[][4] = {
+		{ "\"suite\":\"vm-scalability\"", "/suite", "unknown_suite", "job 'pf1'" },
+		{ "\"params\":{\"test\":\"brk1\"}", "/params", "unknown_param", "job 'pf1'" },
+		{ "\"metric\":\"nope\"", "/metric", "unknown_metric",
+		  "\"choices\":[\"will-it-scale" },
+		{ "\"deadline\":\"2099-02-30T00:00:00Z\"", "/deadline", "invalid", "not a time" },
+		{ "\"deadline\":\"2099-01-01T24:00:00Z\"", "/deadline", "invalid", "not a time" },
+		{ "\"a/b~c\":1", "/a~1b~0c", "unknown_field", "max_runs" },
+		{ "\"confidence\":95", "/confidence", "wrong_type", "0.99999" },
+		{ "\"max_runs\":2.5", "/max_runs", "wrong_type", "whole number" },
+		{ "\"paths\":[\"./f\"]", "/paths", "invalid", "'./f'" },
+		{ "\"paths\":[\"none\"]", "/bad", "range_empty", "given paths" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		_cleanup_(freep) char *more = xasprintf(",\"job\":\"pf1\",%s", wrong[i][0]);
+
+		refuses("v1", "master", more, wrong[i][1], wrong[i][2], wrong[i][3]);
+	}
+	refuses("v1", "master", ",\"suite\":\"nope\"", "/suite", "unknown_suite",
+		"\"choices\":[\"will-it-scale\"]");
+	refuses("v1", "master", ",\"job\":\"\",\"max_runs\":0", "/job", "wrong_type", "1 to");
+}
+
 static void bodies_that_are_none_are_refused(void **state)
 {
 	_cleanup_(freep) char *big = xcalloc(1, 1024 * 1024 + 2);
@@ -332,6 +417,8 @@ int main(void)
 		cmocka_unit_test(a_range_or_a_group_that_cannot_do_is_refused),
 		cmocka_unit_test(ends_on_two_branches_are_taken),
 		cmocka_unit_test(ends_that_are_no_range_are_told_as_that),
+		cmocka_unit_test(ends_that_are_not_one_commit_are_told_as_that),
+		cmocka_unit_test(fields_that_contradict_the_job_are_told),
 		cmocka_unit_test(bodies_that_are_none_are_refused),
 	};
 
