@@ -4,15 +4,14 @@
 #include "bot/base/config.h"
 #include "bot/base/err.h"
 #include "bot/base/file.h"
-#include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
+#include "bot/cli/options.h"
 #include "bot/db/db.h"
 #include "bot/store/bisection_ask.h"
 #include "bot/store/page_read.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -21,84 +20,38 @@
 #define WATCH_S	    2
 #define WATCH_SAY_S 30
 
+static int take_path(void *to, const char *value, struct err *e)
+{
+	if (json_array_append_new(to, json_string(value)) < 0)
+		return err_set(e, ERR_INVAL, "not UTF-8");
+	return 0;
+}
+
 static int read_start(struct cli *cli, int argc, char **argv, struct bisection_ask *a,
 		      json_t *paths, bool *dry_run)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
-						 { "tree", required_argument, NULL, 't' },
-						 { "good", required_argument, NULL, 'g' },
-						 { "bad", required_argument, NULL, 'b' },
-						 { "job", required_argument, NULL, 'J' },
-						 { "note", required_argument, NULL, 'n' },
-						 { "metric", required_argument, NULL, 'm' },
-						 { "dry-run", no_argument, NULL, 'd' },
-						 { "machine", required_argument, NULL, 'M' },
-						 { "priority", required_argument, NULL, 'p' },
-						 { "deadline", required_argument, NULL, 'D' },
-						 { "path", required_argument, NULL, 'P' },
-						 { "first-parent", no_argument, NULL, 'f' },
-						 { "max-runs", required_argument, NULL, 'r' },
-						 { "min-effect", required_argument, NULL, 'e' },
-						 { 0 } };
-	struct err e = { 0 };
-	int o;
+	const struct cli_option options[] = {
+		CLI_TEXT("tree", &a->tree),
+		CLI_TEXT("good", &a->good),
+		CLI_TEXT("bad", &a->bad),
+		CLI_TEXT("job", &a->job),
+		CLI_TEXT("note", &a->note),
+		CLI_TEXT("metric", &a->metric),
+		CLI_FLAG("dry-run", dry_run),
+		CLI_TEXT("machine", &a->machine),
+		CLI_TEXT("priority", &a->priority),
+		CLI_TEXT("deadline", &a->deadline),
+		CLI_TAKE("path", take_path, paths),
+		CLI_FLAG("first-parent", &a->first_parent),
+		CLI_I64("max-runs", &a->max_runs, 4, 1000000),
+		CLI_F64("min-effect", &a->min_effect, 1e-4, 1),
+	};
+	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 
-	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) { /* NOLINT */
-		switch (o) {
-		case 'j':
-			cli->json = true;
-			break;
-		case 't':
-			a->tree = optarg;
-			break;
-		case 'g':
-			a->good = optarg;
-			break;
-		case 'b':
-			a->bad = optarg;
-			break;
-		case 'J':
-			a->job = optarg;
-			break;
-		case 'n':
-			a->note = optarg;
-			break;
-		case 'm':
-			a->metric = optarg;
-			break;
-		case 'd':
-			*dry_run = true;
-			break;
-		case 'P':
-			if (json_array_append_new(paths, json_string(optarg)) < 0)
-				return cli_usage(cli, "--path: not UTF-8");
-			break;
-		case 'f':
-			a->first_parent = true;
-			break;
-		case 'M':
-			a->machine = optarg;
-			break;
-		case 'p':
-			a->priority = optarg;
-			break;
-		case 'D':
-			a->deadline = optarg;
-			break;
-		case 'r':
-			if (parse_i64(optarg, 4, 1000000, &a->max_runs, &e) < 0)
-				return cli_usage(cli, "--max-runs: %s", e.msg);
-			break;
-		case 'e':
-			if (parse_f64(optarg, 1e-4, 1, &a->min_effect, &e) < 0)
-				return cli_usage(cli, "--min-effect: %s", e.msg);
-			break;
-		default:
-			return cli_bad_option(cli, argv);
-		}
-	}
-	if (optind < argc)
-		return cli_usage(cli, "what is '%s'?", argv[optind]);
+	if (at < 0)
+		return EXIT_USAGE;
+	if (at < argc)
+		return cli_usage(cli, "what is '%s'?", argv[at]);
 	return a->tree && a->good && a->bad && a->job
 		       ? 0
 		       : cli_usage(cli, "needs --tree, --good, --bad and --job");
@@ -295,21 +248,16 @@ static int status(const struct cli *cli, struct db *db, const char *id)
 
 int cmd_bisect_one(struct cli *cli, int argc, char **argv)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
 	_cleanup_(config_freep) struct config *c = NULL;
 	_cleanup_(db_closep) struct db *db = NULL;
 	struct err e = { 0 };
-	int o;
+	int at = cli_options(cli, argc, argv, NULL, 0);
 
-	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) /* NOLINT */
-		if (o == 'j')
-			cli->json = true;
-		else
-			return cli_bad_option(cli, argv);
-	if (argc - optind != 1 || !id_valid('b', argv[optind]))
+	if (at < 0)
+		return EXIT_USAGE;
+	if (argc - at != 1 || !id_valid('b', argv[at]))
 		return cli_usage(cli, "say the id of a bisection, b and seven letters or digits");
 	if (cli_db(cli, &c, &db, &e) < 0)
 		return cli_fail(cli, &e);
-	return !strcmp(argv[0], "watch") ? watch(cli, db, argv[optind])
-					 : status(cli, db, argv[optind]);
+	return !strcmp(argv[0], "watch") ? watch(cli, db, argv[at]) : status(cli, db, argv[at]);
 }

@@ -4,15 +4,14 @@
 #include "bot/base/config.h"
 #include "bot/base/err.h"
 #include "bot/base/file.h"
-#include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
+#include "bot/cli/options.h"
 #include "bot/db/db.h"
 #include "bot/store/bisection_control.h"
 #include "bot/store/page_read.h"
 
-#include <getopt.h>
 #include <string.h>
 
 struct asked {
@@ -23,31 +22,19 @@ struct asked {
 
 static int read_args(struct cli *cli, int argc, char **argv, struct asked *a)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
-						 { "runs", required_argument, NULL, 'r' },
-						 { "why", required_argument, NULL, 'w' },
-						 { 0 } };
-	struct err e = { 0 };
-	int o;
+	const struct cli_option why[] = { CLI_TEXT("why", &a->why) };
+	const struct cli_option runs[] = { CLI_I64("runs", &a->runs, 1, BISECTION_EXTEND_MOST) };
+	bool cancel = !strcmp(argv[0], "cancel"), extend = !strcmp(argv[0], "extend");
+	int at = cli_options(cli, argc, argv, cancel ? why : runs, cancel || extend);
 
-	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) { /* NOLINT */
-		if (o == 'j')
-			cli->json = true;
-		else if (o == 'w' && !strcmp(argv[0], "cancel"))
-			a->why = optarg;
-		else if (o == 'r' && !strcmp(argv[0], "extend")) {
-			if (parse_i64(optarg, 1, BISECTION_EXTEND_MOST, &a->runs, &e) < 0)
-				return cli_usage(cli, "--runs: %s", e.msg);
-		} else {
-			return cli_bad_option(cli, argv);
-		}
-	}
-	if (argc - optind != 1 || !id_valid('b', argv[optind]))
+	if (at < 0)
+		return EXIT_USAGE;
+	if (argc - at != 1 || !id_valid('b', argv[at]))
 		return cli_usage(cli, "say the id of a bisection, b and seven letters or digits");
-	a->id = argv[optind];
-	if (!strcmp(argv[0], "cancel") && !(a->why && *a->why))
+	a->id = argv[at];
+	if (cancel && !(a->why && *a->why))
 		return cli_usage(cli, "say --why");
-	if (!strcmp(argv[0], "extend") && !a->runs)
+	if (extend && !a->runs)
 		return cli_usage(cli, "say how many --runs more");
 	return 0;
 }

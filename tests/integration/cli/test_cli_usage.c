@@ -104,6 +104,43 @@ static void a_wrong_option_is_named(void **state)
 	says("least effect -1 must be 0 or more, and less than 1");
 }
 
+/* Each with the bad value and what would be right, before anything is opened. */
+static void a_wrong_value_is_named(void **state)
+{
+	static const struct {
+		const char *words, *want;
+	} cases[] = {
+		{ "bisect start --max-runs 3", "--max-runs: '3' is not between 4 and 1000000" },
+		{ "bisect plan --min-effect 0", "--min-effect: '0' is not between 0.0001 and 1" },
+		{ "bisect start --path \"$(printf '\\377')\"", "--path: not UTF-8" },
+		{ "bisect extend --runs x b2222222", "--runs: 'x' is not a whole number" },
+		{ "bisect extend --why x b2222222", "unknown option '--why'" },
+		{ "bisect retry --runs 3 b2222222", "unknown option '--runs'" },
+		{ "bisect simulate --linear 9 --cost build=x",
+		  "--cost: build: 'x' is not a number" },
+		{ "bisect simulate --linear 9 --cost home=1", "'home' is no cost, must be build=" },
+		{ "bisect simulate --strategy plain:0", "--strategy: '0' is not between 1 and" },
+		{ "bisect replay --wrong 0.6 x", "--wrong: '0.6' is more than a half" },
+		{ "bisect replay --top -1 x", "--top: '-1' is not between 0 and 100" },
+		{ "changes --better x y", "--better: 'x' is none of higher, lower, none" },
+		{ "changes --min-effect 0 y", "--min-effect: '0' is not above 0" },
+		{ "judge --looks 3,x a b", "--looks: 'x' is not a whole number" },
+		{ "parse will-it-scale x --param y", "--param: 'y' is not KEY=VALUE" },
+		{ "monitors --span x", "--span: 'x'" },
+		{ "list -n 501", "--limit: '501' is not between 1 and 500" },
+		{ "token add x --days 0", "--days: '0' is not between 1 and 36500" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_(freep) char *words = xasprintf("%s 2>&1", cases[i].words);
+
+		if (run(words) != 129)
+			fail_msg("%s: %s", words, strbuf_str(&out));
+		says(cases[i].want);
+	}
+}
+
 static void global_options_count_behind_every_command(void **state)
 {
 	static const char *const lines[] = { "suites list",   "workloads list",
@@ -332,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_command_has_help_on_stdout),
 		cmocka_unit_test(a_wrong_option_is_named),
+		cmocka_unit_test(a_wrong_value_is_named),
 		cmocka_unit_test(global_options_count_behind_every_command),
 		cmocka_unit_test(wrong_usage_is_a_problem_object_with_json),
 		cmocka_unit_test(json_after_the_wrong_word_counts_as_well),
