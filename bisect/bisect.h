@@ -105,6 +105,8 @@ enum bisect_event_kind {
  * @boot: of a run.
  * @value: y of a run, weight of a prior.
  * @skip: why, with BISECT_EVENT_SKIP.
+ * @given: of a log: a run that was there before. @made: of a log: a build that was made for this
+ *	   bisection, not one that was there before.
  */
 struct bisect_event {
 	enum bisect_event_kind kind;
@@ -112,6 +114,8 @@ struct bisect_event {
 	int boot;
 	double value;
 	enum bisect_skip skip;
+	bool given;
+	bool made;
 };
 
 /**
@@ -270,6 +274,26 @@ int bisect_next(struct bisect_state *s, struct bisect_step *ret, struct err *e);
  * @p_none: filled; may be NULL. All values together sum to 1.
  */
 void bisect_posterior(struct bisect_state *s, double *p, double *p_none);
+
+/**
+ * struct bisect_summary - the posterior in a few numbers.
+ * @likeliest: the likeliest commit, @p its probability; @p_none: that there is no step.
+ * @hold: fewest commits that hold 95 % of what is not @p_none.
+ * @bits: entropy over the commits: what is still to be learned.
+ */
+struct bisect_summary {
+	int likeliest;
+	double p;
+	double p_none;
+	size_t hold;
+	double bits;
+};
+
+/** bisect_summarise() - O(n log n) beyond the posterior. */
+void bisect_summarise(struct bisect_state *s, struct bisect_summary *ret);
+
+/** bisect_sigma() - sd of one run within a boot, as the runs so far refine that of the parameters. */
+double bisect_sigma(struct bisect_state *s);
 
 /** bisect_p_bad() - probability that @commit is on the bad side; 0 for the good end. */
 double bisect_p_bad(struct bisect_state *s, int commit);

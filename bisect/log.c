@@ -12,6 +12,7 @@
 
 #define FORMAT	    "kperfbot-bisect-log/1"
 #define EVENTS_MOST 1000000
+#define BESIDE_MOST 1000000
 
 static void write_line(struct strbuf *text, json_t *line)
 {
@@ -47,8 +48,15 @@ static json_t *commits_json(const struct bisect_graph *g)
 
 static const char *const event_names[] = { "run", "skip", "built", "prior" };
 
-static json_t *event_json(const struct bisect_state *s, const struct bisect_event *event)
+static bool is_given(const struct bisect_log_cost *cost, int boot)
 {
+	return boot >= 0 && (size_t)boot < cost->n_given && cost->given[boot];
+}
+
+static json_t *event_json(const struct bisect_state *s, const struct bisect_event *event,
+			  const struct bisect_log_cost *cost)
+{
+	size_t at = event->commit == BISECT_GOOD_END ? s->graph->n : (size_t)event->commit;
 	json_t *o = json_object();
 	json_t *line = json_object();
 
@@ -57,6 +65,8 @@ static json_t *event_json(const struct bisect_state *s, const struct bisect_even
 	case BISECT_EVENT_RUN:
 		(void)json_object_set_new(o, "boot", json_integer(event->boot));
 		(void)json_object_set_new(o, "y", json_real(event->value));
+		if (is_given(cost, event->boot))
+			(void)json_object_set_new(o, "given", json_true());
 		break;
 	case BISECT_EVENT_SKIP:
 		(void)json_object_set_new(o, "reason", json_string(bisect_skip_name(event->skip)));
@@ -65,25 +75,43 @@ static json_t *event_json(const struct bisect_state *s, const struct bisect_even
 		(void)json_object_set_new(o, "weight", json_real(event->value));
 		break;
 	case BISECT_EVENT_BUILT:
+		if (cost->made && cost->made[at])
+			(void)json_object_set_new(o, "made", json_true());
 		break;
 	}
 	(void)json_object_set_new(line, event_names[event->kind], o);
 	return line;
 }
 
-char *bisect_log_write(const struct bisect_state *s, const char *good)
+static json_t *beside_json(const struct bisect_log_beside *b)
 {
+	json_t *o = json_object();
+
+	(void)json_object_set_new(o, "builds", json_integer(b->builds));
+	(void)json_object_set_new(o, "boots", json_integer(b->boots));
+	(void)json_object_set_new(o, "runs", json_integer(b->runs));
+	return o;
+}
+
+char *bisect_log_write(const struct bisect_state *s, const char *good,
+		       const struct bisect_log_cost *cost)
+{
+	static const struct bisect_log_cost nothing;
 	struct strbuf text = STRBUF_INIT;
 	json_t *head = json_object();
+
+	cost = cost ? cost : &nothing;
 
 	(void)json_object_set_new(head, "format", json_string(FORMAT));
 	if (good)
 		(void)json_object_set_new(head, "good", json_string(good));
 	(void)json_object_set_new(head, "params", bisect_params_json(&s->params));
 	(void)json_object_set_new(head, "commits", commits_json(s->graph));
+	if (cost->beside.builds || cost->beside.boots)
+		(void)json_object_set_new(head, "beside", beside_json(&cost->beside));
 	write_line(&text, head);
 	for (size_t i = 0; i < s->n_events; i++)
-		write_line(&text, event_json(s, &s->events[i]));
+		write_line(&text, event_json(s, &s->events[i], cost));
 	return strbuf_take(&text);
 }
 
@@ -142,6 +170,27 @@ static int read_commit(struct bisect_graph *g, json_t *index, const json_t *o, s
 	return r;
 }
 
+static int read_beside(const json_t *o, struct bisect_log_beside *ret, struct err *e)
+{
+	const struct {
+		const char *key;
+		int *to;
+	} counts[] = { { "builds", &ret->builds },
+		       { "boots", &ret->boots },
+		       { "runs", &ret->runs } };
+
+	for (size_t i = 0; o && i < ARRAY_SIZE(counts); i++) {
+		const json_t *v = json_object_get(o, counts[i].key);
+
+		if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+		    json_integer_value(v) > BESIDE_MOST)
+			return err_set(e, ERR_PARSE, "%s beside the range must be 0 to %d",
+				       counts[i].key, BESIDE_MOST);
+		*counts[i].to = (int)json_integer_value(v);
+	}
+	return 0;
+}
+
 static int read_head(struct bisect_log *log, json_t *index, const json_t *head, struct err *e)
 {
 	const char *format = json_string_value(json_object_get(head, "format"));
@@ -158,6 +207,8 @@ static int read_head(struct bisect_log *log, json_t *index, const json_t *head, 
 	if (good)
 		memcpy(log->good, good, strlen(good) + 1);
 	r = bisect_params_from_json(json_object_get(head, "params"), &log->params, e);
+	if (r == 0)
+		r = read_beside(json_object_get(head, "beside"), &log->beside, e);
 	json_array_foreach (json_object_get(head, "commits"), i, item) {
 		if (r == 0)
 			r = read_commit(&log->graph, index, item, e);
@@ -217,6 +268,8 @@ static int read_event(const json_t *index, const json_t *line, struct bisect_eve
 	}
 	ret->boot = (int)json_integer_value(boot);
 	ret->value = json_number_value(value);
+	ret->given = json_is_true(json_object_get(o, "given"));
+	ret->made = json_is_true(json_object_get(o, "made"));
 	return 1;
 }
 

@@ -9,11 +9,19 @@ struct err;
 /** BISECT_LOG_MOST - longest log that is read, bytes. */
 #define BISECT_LOG_MOST (64 << 20)
 
+/** struct bisect_log_beside - builds, boots and runs of commits that are not in the range. */
+struct bisect_log_beside {
+	int builds;
+	int boots;
+	int runs;
+};
+
 /**
  * struct bisect_log - a log that was read.
  * @good: hash of the good end, "" if the log does not tell.
  * @graph: prepared; owned.
  * @events, @n_events: what was told to the bisection, in that order; owned.
+ * @beside: checks beside the range.
  */
 struct bisect_log {
 	char good[41];
@@ -21,18 +29,34 @@ struct bisect_log {
 	struct bisect_params params;
 	struct bisect_event *events;
 	size_t n_events;
+	struct bisect_log_beside beside;
+};
+
+/**
+ * struct bisect_log_cost - what of it this bisection has paid for; all borrowed.
+ * @made: per commit, the good end last: its build was made for this bisection. NULL: none was.
+ * @given, @n_given: by number of the boot: it was there before. Those above count as made.
+ * @beside: what was made in the end to check the answer on commits beside the range.
+ */
+struct bisect_log_cost {
+	const unsigned char *made;
+	const unsigned char *given;
+	size_t n_given;
+	struct bisect_log_beside beside;
 };
 
 /**
  * bisect_log_write() - everything that @s was told: free() it.
- * @good: hash of the good end, or NULL.
+ * @good: hash of the good end, or NULL. @cost: may be NULL.
  *
  * Lines of JSON: the first has "format":"kperfbot-bisect-log/1", the parameters and the commits
  * with their parents; each further one is an event: {"run":{"commit":…,"boot":…,"y":…}},
  * {"skip":{"commit":…,"reason":…}}, {"built":{"commit":…}}, {"prior":{"commit":…,"weight":…}}. The
- * good end is called "good".
+ * good end is called "good". "given" is true of runs, "made" of builds as @cost tells, and the first
+ * line has @cost->beside.
  */
-char *bisect_log_write(const struct bisect_state *s, const char *good);
+char *bisect_log_write(const struct bisect_state *s, const char *good,
+		       const struct bisect_log_cost *cost);
 
 /**
  * bisect_log_read() - what bisect_log_write() wrote; keys that are not known are ignored.

@@ -192,7 +192,7 @@ static void progress(const struct cli *cli, const json_t *j)
 	const json_t *log = json_object_get(j, "log");
 	const json_t *last = json_array_get(log, json_array_size(log) - 1);
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
-	double left = json_f64(j, "effective_left", NAN), eta = json_f64(j, "eta_s", NAN);
+	double left = json_f64(j, "effective_left", NAN), eta = page_seconds_left(j);
 
 	strbuf_addf(&b, "%s %s, step %zu", json_str(j, "id", ""), json_str(j, "state", ""),
 		    json_array_size(log));

@@ -50,7 +50,9 @@ int cmd_bisect_log(struct cli *cli, int argc, char **argv)
 
 	if (rc)
 		return rc;
-	if (cli_db(cli, &c, &db, &e) < 0 || bisection_git_log(db, a.id, &text, &e) < 0)
+	if (cli_db(cli, &c, &db, &e) < 0 ||
+	    (cli->json ? bisection_replay_log(db, a.id, &text, &e)
+		       : bisection_git_log(db, a.id, &text, &e)) < 0)
 		return cli_fail(cli, &e);
 	if (!*text) {
 		cli_note(cli, "bisection %s has measured nothing yet", a.id);

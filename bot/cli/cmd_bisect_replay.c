@@ -56,9 +56,7 @@ struct replay {
 	double *p;
 	json_t *steps;
 	int step;
-	int boots;
-	int builds;
-	double minutes;
+	struct replay_cost cost;
 };
 
 static const char *hash_of(const struct replay *r, int commit)
@@ -102,97 +100,122 @@ static json_t *likely_json(const struct replay *r, const struct replay_likely *t
 	return list;
 }
 
-static void step_json(struct replay *r, int commit, int runs, double p_bad, double p_none,
-		      const struct replay_likely *top, size_t n)
+/* A step, for both forms. */
+struct told {
+	int commit;
+	int runs;
+	double p_bad;
+	struct bisect_summary sum;
+	const struct replay_likely *top;
+	size_t n_top;
+};
+
+static void step_json(struct replay *r, const struct told *t)
 {
 	json_t *o = json_object();
 
 	json_set_i64(o, "step", r->step);
-	json_set_str(o, "commit", hash_of(r, commit));
-	json_set_str(o, "verdict", verdict_of(r, commit, p_bad));
-	json_set_i64(o, "runs", runs);
-	json_set_f64(o, "level", mean_of(&r->s, commit));
-	json_set_f64(o, "p_bad", p_bad);
-	json_set_f64(o, "p_none", p_none);
-	json_set_f64(o, "left", replay_left(r->p, r->log->graph.n));
-	json_set_f64(o, "minutes", r->minutes);
-	(void)json_object_set_new(o, "likeliest", likely_json(r, top, n));
+	json_set_str(o, "commit", hash_of(r, t->commit));
+	json_set_str(o, "verdict", verdict_of(r, t->commit, t->p_bad));
+	json_set_i64(o, "runs", t->runs);
+	json_set_f64(o, "level", mean_of(&r->s, t->commit));
+	json_set_f64(o, "p_bad", t->p_bad);
+	json_set_f64(o, "p_none", t->sum.p_none);
+	json_set_f64(o, "left", exp2(t->sum.bits));
+	json_set_f64(o, "bits", t->sum.bits);
+	json_set_i64(o, "hold95", (int64_t)t->sum.hold);
+	json_set_f64(o, "minutes", r->cost.minutes);
+	(void)json_object_set_new(o, "likeliest", likely_json(r, t->top, t->n_top));
 	(void)json_array_append_new(r->steps, o);
 }
 
-static void step_text(struct replay *r, int commit, int runs, double p_bad, double p_none,
-		      const struct replay_likely *top, size_t n)
+static void step_text(struct replay *r, const struct told *t)
 {
+	char bad[PROBABILITY_TEXT];
 	char p[PROBABILITY_TEXT];
-	char none[PROBABILITY_TEXT];
 
-	(void)printf("%3d  %.12s  %-6s  %d runs, bad with %s; none %s; %.1f commits left\n",
-		     r->step, hash_of(r, commit), verdict_of(r, commit, p_bad), runs,
-		     probability_text(p, p_bad), probability_text(none, p_none),
-		     replay_left(r->p, r->log->graph.n));
-	for (size_t i = 0; i < n; i++)
-		(void)printf("     %.12s  %s\n", hash_of(r, (int)top[i].commit),
-			     probability_text(p, top[i].p));
+	(void)printf("%3d  %.12s  %-6s  %d runs, bad with %s; none %s; ", r->step,
+		     hash_of(r, t->commit), verdict_of(r, t->commit, t->p_bad), t->runs,
+		     probability_text(bad, t->p_bad), probability_text(p, t->sum.p_none));
+	(void)printf("%zu commit%s hold 95 %%, %.1f bits left\n", t->sum.hold,
+		     t->sum.hold == 1 ? "" : "s", t->sum.bits);
+	for (size_t i = 0; i < t->n_top; i++)
+		(void)printf("     %.12s  %s\n", hash_of(r, (int)t->top[i].commit),
+			     probability_text(p, t->top[i].p));
 }
 
 static void show_step(struct replay *r, int commit, int runs)
 {
 	_cleanup_(freep) struct replay_likely *top = xcalloc(TOP_MOST + 1, sizeof(*top));
-	double p_none;
-	double p_bad;
-	size_t n;
+	struct told t = { .commit = commit, .runs = runs, .top = top };
 
 	r->step++;
-	bisect_posterior(&r->s, r->p, &p_none);
-	p_bad = bisect_p_bad(&r->s, commit);
-	n = replay_top(r->p, r->log->graph.n, (size_t)r->q->top, top);
+	bisect_posterior(&r->s, r->p, NULL);
+	bisect_summarise(&r->s, &t.sum);
+	t.p_bad = bisect_p_bad(&r->s, commit);
+	t.n_top = replay_top(r->p, r->log->graph.n, (size_t)r->q->top, top);
+	if (t.sum.p < r->s.params.confidence)
+		r->cost.sure_step = 0;
+	else if (!r->cost.sure_step) {
+		r->cost.sure_step = r->step;
+		r->cost.sure_minutes = r->cost.minutes;
+	}
 	if (r->cli->json)
-		step_json(r, commit, runs, p_bad, p_none, top, n);
+		step_json(r, &t);
 	else if (!r->q->git_log)
-		step_text(r, commit, runs, p_bad, p_none, top, n);
+		step_text(r, &t);
 }
 
-/* The runs of one boot, or a skip, are a step; what was built or is believed before is none. */
+/* One boot with its runs, or a skip, from event @i on. Return: the event after it, or an error. */
+static int64_t replay_step(struct replay *r, size_t i, struct err *e)
+{
+	const struct bisect_log *log = r->log;
+	const struct bisect_event *first = &log->events[i];
+	double build = first->given ? 0 : bisect_build_minutes(&r->s, first->commit);
+	bool run = first->kind == BISECT_EVENT_RUN;
+	int runs = 0;
+
+	do {
+		int rc = bisect_log_apply(&r->s, &log->events[i++], e);
+
+		if (rc < 0)
+			return err_wrap(e, "event %zu", i);
+		runs++;
+	} while (run && i < log->n_events && log->events[i].kind == BISECT_EVENT_RUN &&
+		 log->events[i].commit == first->commit && log->events[i].boot == first->boot);
+	r->cost.builds += build > 0;
+	r->cost.minutes += build;
+	if (run && !first->given) {
+		r->cost.boots++;
+		r->cost.runs += runs;
+		r->cost.minutes += log->params.cost_boot + runs * log->params.cost_run;
+	}
+	show_step(r, first->commit, run ? runs : 0);
+	return (int64_t)i;
+}
+
+/* What was built or is believed before is no step; what was built for it costs when it is used. */
 static int replay_events(struct replay *r, struct err *e)
 {
 	const struct bisect_log *log = r->log;
 
 	for (size_t i = 0; i < log->n_events;) {
-		const struct bisect_event *first = &log->events[i];
-		double build = bisect_build_minutes(&r->s, first->commit);
-		int runs = 0;
-		int rc;
+		const struct bisect_event *event = &log->events[i];
+		int64_t next = (int64_t)i + 1;
 
-		do {
-			rc = bisect_log_apply(&r->s, &log->events[i++], e);
-			if (rc < 0)
-				return err_wrap(e, "event %zu", i);
-			runs++;
-		} while (first->kind == BISECT_EVENT_RUN && i < log->n_events &&
-			 log->events[i].kind == BISECT_EVENT_RUN &&
-			 log->events[i].commit == first->commit &&
-			 log->events[i].boot == first->boot);
-		if (first->kind == BISECT_EVENT_PRIOR || first->kind == BISECT_EVENT_BUILT)
-			continue;
-		r->builds += build > 0;
-		r->minutes += build;
-		if (first->kind == BISECT_EVENT_RUN) {
-			r->boots++;
-			r->minutes += log->params.cost_boot + runs * log->params.cost_run;
-		}
-		show_step(r, first->commit, first->kind == BISECT_EVENT_RUN ? runs : 0);
+		if (event->kind == BISECT_EVENT_RUN || event->kind == BISECT_EVENT_SKIP)
+			next = replay_step(r, i, e);
+		else if (!event->made && bisect_log_apply(&r->s, event, e) < 0)
+			next = err_wrap(e, "event %zu", i + 1);
+		if (next < 0)
+			return (int)next;
+		i = (size_t)next;
 	}
+	for (size_t i = 0; i < log->n_events; i++)
+		if (log->events[i].made)
+			replay_cost_unused(&r->cost, &r->s, log->events[i].commit);
+	replay_cost_beside(&r->cost, log);
 	return 0;
-}
-
-/* Plain bisection with @boots boots of one run on every commit that it tests, and on both ends. */
-static double plain_minutes(const struct bisect_log *log, int boots)
-{
-	const struct bisect_params *p = &log->params;
-	double each = boots * (p->cost_boot + p->cost_run);
-	double tests = ceil(log2((double)log->graph.n) - 1e-9);
-
-	return tests * (p->cost_build + each) + 2 * each;
 }
 
 static json_t *answer_json(const struct replay *r, const struct bisect_step *step)
@@ -222,25 +245,17 @@ static json_t *answer_json(const struct replay *r, const struct bisect_step *ste
 	return o;
 }
 
-static void print_json(struct replay *r, const struct bisect_step *step)
+static void print_json(struct replay *r, const struct bisect_step *step,
+		       const struct replay_plain *plain)
 {
 	_cleanup_(json_decrefp) json_t *o = json_object();
 	_cleanup_(freep) char *text = NULL;
-	json_t *cost = json_object();
-	json_t *plain = json_object();
 
-	json_set_i64(cost, "builds", r->builds);
-	json_set_i64(cost, "boots", r->boots);
-	json_set_i64(cost, "runs", (int64_t)r->s.n_runs);
-	json_set_f64(cost, "minutes", r->minutes);
-	json_set_f64(plain, "plain:3", plain_minutes(r->log, 3));
-	json_set_f64(plain, "plain:10", plain_minutes(r->log, 10));
 	json_set_str(o, "format", "kperfbot-bisect-replay/1");
 	json_set_i64(o, "commits", (int64_t)r->log->graph.n);
 	(void)json_object_set(o, "steps", r->steps);
 	(void)json_object_set_new(o, "answer", answer_json(r, step));
-	(void)json_object_set_new(o, "cost", cost);
-	(void)json_object_set_new(o, "plain_minutes", plain);
+	replay_cost_json(o, &r->cost, plain);
 	text = json_text(o);
 	(void)printf("%s\n", text);
 }
@@ -281,10 +296,6 @@ static void print_answer(const struct replay *r, const struct bisect_step *step)
 			     step->reverted ? "good again since" : "second step in the range",
 			     hash_of(r, step->second),
 			     probability_text(p, step->second_probability));
-	(void)printf("%d builds, %d boots, %zu runs, %.0f minutes; plain bisection: %.0f with 3 "
-		     "boots a commit, %.0f with 10\n",
-		     r->builds, r->boots, r->s.n_runs, r->minutes, plain_minutes(r->log, 3),
-		     plain_minutes(r->log, 10));
 }
 
 struct subjects {
@@ -344,10 +355,16 @@ static int replay_own(const struct cli *cli, const struct replay_options *q,
 		rc = bisect_next(&r.s, &step, e);
 	if (rc == 0 && q->git_log) {
 		rc = print_git_log(&r, &step, e);
-	} else if (rc == 0 && cli->json) {
-		print_json(&r, &step);
 	} else if (rc == 0) {
-		print_answer(&r, &step);
+		struct replay_plain plain = { 0 };
+
+		rc = replay_plain(&r.s, &step, &plain, e);
+		if (rc == 0 && cli->json) {
+			print_json(&r, &step, &plain);
+		} else if (rc == 0) {
+			print_answer(&r, &step);
+			replay_cost_print(&r.cost, &plain);
+		}
 	}
 	if (step.action == BISECT_DONE || step.action == BISECT_NONE)
 		code = EXIT_DONE;

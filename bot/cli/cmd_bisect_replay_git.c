@@ -3,6 +3,7 @@
 #include "bot/cli/cmd_bisect_replay.h"
 
 #include "bisect/log.h"
+#include "bot/base/config.h"
 #include "bot/base/err.h"
 #include "bot/base/json.h"
 #include "bot/base/strbuf.h"
@@ -181,12 +182,30 @@ static int print_answer(struct replay *r)
 	return one ? EXIT_DONE : EXIT_CANNOT_TELL;
 }
 
-static int follow(struct replay *r, struct err *e)
+/* Without --repo the commits are here, or else in the mirror of the bot that made the log. */
+static int find_range(struct replay *r, struct err *e)
 {
+	_cleanup_(config_freep) struct config *c = NULL;
+	_cleanup_(freep) char *mirror = NULL;
+	struct err other = { 0 };
 	int rc = range_open(r->q->repo ? r->q->repo : ".", &r->repo, e);
 
 	if (rc == 0)
 		rc = read_range(r, e);
+	if (rc != ERR_NOENT || r->q->repo || cli_config(r->cli, &c, &other) < 0)
+		return rc;
+	mirror = xasprintf("%s/mirror.git", config_str(c, "kperfbot", NULL, "state"));
+	git_repository_free(r->repo);
+	r->repo = NULL;
+	if (range_open(mirror, &r->repo, &other) < 0 || read_range(r, &other) < 0)
+		return rc;
+	return 0;
+}
+
+static int follow(struct replay *r, struct err *e)
+{
+	int rc = find_range(r, e);
+
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < r->range.n_warnings; i++)

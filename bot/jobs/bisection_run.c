@@ -44,6 +44,8 @@ void bisection_run_rewind(struct bisection_run *b)
 
 	json_decref(b->checks);
 	b->checks = json_deep_copy(json_object_get(b->row.status, "checks"));
+	json_decref(b->after);
+	b->after = json_deep_copy(json_object_get(b->row.status, "after"));
 	b->restarts = (int)json_i64(b->row.status, "restarts", 0);
 	bisection_bases_rewind(b);
 	b->n_asked = 0;
@@ -69,6 +71,8 @@ void bisection_run_done(struct bisection_run *b)
 	job_done(&b->job);
 	json_decref(b->model);
 	json_decref(b->checks);
+	json_decref(b->after);
+	free(b->made);
 	free(b->boots);
 	free(b->values);
 }

@@ -41,7 +41,11 @@ struct bisection_asked {
  * @without_metric: good boots of its own that gave no value of the metric.
  * @restarts: times that all was forgotten because the machine had moved.
  * @lab_failures: boots of this bisection that the lab spoilt since the last good one.
+ * @forecast_s: seconds that the forecast took to compute.
+ * @made: per commit, the good end last: its build was made since this was asked for, as
+ *	  bisection_run_made() found; owned. @made_beside: likewise, of the checks.
  * @model: noise and cost reckoned with, for readers; owned.
+ * @after: what was known after each step, for readers; owned.
  * @step: answer of bisect_next() at hand, or NULL.
  */
 struct bisection_run {
@@ -69,9 +73,13 @@ struct bisection_run {
 	bool late;
 	bool spent;
 	json_t *checks;
+	json_t *after;
+	unsigned char *made;
+	int made_beside;
 	int lab_failures;
 	int64_t now_s;
 	bool forecast_made;
+	double forecast_s;
 	struct bisect_forecast forecast;
 	json_t *model;
 	const struct bisect_step *step;
@@ -141,13 +149,29 @@ int bisection_run_log_step(struct bisection_run *b, const struct bisection_asked
 			   struct err *e);
 
 /**
- * bisection_run_forecast() - how long it will still take, by trials: for the status. Once a minute at
- * most, as that may compute for a second; never with a transaction open.
+ * bisection_run_forecast() - how long it will still take, by trials: for the status, from the first
+ * call on. That may compute for a second, so it is done again when it is a tenth of the time
+ * since, and never with a transaction open.
  */
 void bisection_run_forecast(struct bisection_run *b);
 
-/** bisection_run_git_log() - its log as git would write it, with subjects; free() it. */
-char *bisection_run_git_log(struct bisection_run *b);
+/**
+ * bisection_run_eta() - keys "eta", "plan" and those of what is left of the status @o.
+ *
+ * While it searches: the forecast, and what verifies the answer. Then what is left to verify it.
+ * Times the pace so far: what the clock took for what it was to take, waiting for others included.
+ */
+void bisection_run_eta(struct bisection_run *b, json_t *o);
+
+/** bisection_run_made() - find out which builds were made for it. */
+void bisection_run_made(struct bisection_run *b);
+
+/**
+ * bisection_run_logs() - keys "git_log" of @o, as git writes it, with subjects, and "replay", ours,
+ * from which the steps can be followed again with what they cost; the latter of ranges of up to 2,000
+ * commits. Nothing before the first run.
+ */
+void bisection_run_logs(struct bisection_run *b, json_t *o);
 
 /** bisection_run_status() - what readers see: posterior, steps, boots; a new reference. */
 json_t *bisection_run_status(struct bisection_run *b);

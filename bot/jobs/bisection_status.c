@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The side of a bisection that people see. */
-#include "bisect/log.h"
-#include "bisect/sim.h"
 #include "bot/base/err.h"
 #include "bot/base/strbuf.h"
 #include "bot/jobs/bisection_run.h"
@@ -10,14 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define POSTERIOR_SHOWN	 64
-#define REPLAY_COMMITS	 2000
-#define FORECAST_COMMITS RANGE_LONG
-#define FORECAST_TRIALS	 8
-#define FORECAST_STEPS	 200
-#define FORECAST_S	 60
-/* Boots of culprit and of parent before a commit is named. */
-#define VERIFY_BOOTS_EXPECTED 5
+#define POSTERIOR_SHOWN 64
 
 static double entropy_commits(const double *p, size_t n)
 {
@@ -60,6 +51,25 @@ static void describe_skip(const struct bisection_run *b, int commit, struct bise
 			s->detail = b->boots[i].detail;
 }
 
+/* What is known after step @n. */
+static void note_after(struct bisection_run *b, int n)
+{
+	struct bisect_summary sum;
+	json_t *o = json_object();
+
+	bisect_summarise(&b->state, &sum);
+	json_set_i64(o, "n", n);
+	json_set_str(o, "commit", b->range.graph.commits[sum.likeliest].hash);
+	json_set_f64(o, "p", sum.p);
+	json_set_f64(o, "p_none", sum.p_none);
+	json_set_i64(o, "hold95", (int64_t)sum.hold);
+	json_set_f64(o, "bits", sum.bits);
+	if (!b->after)
+		b->after = json_array();
+	if (json_array_append_new(b->after, o) < 0)
+		abort();
+}
+
 int bisection_run_log_step(struct bisection_run *b, const struct bisection_asked *asked,
 			   struct err *e)
 {
@@ -94,7 +104,10 @@ int bisection_run_log_step(struct bisection_run *b, const struct bisection_asked
 		s.verdict = s.p_bad > 0.9 ? "bad" : s.p_bad < 0.1 ? "good" : "unsure";
 	}
 	r = bisection_step_add(b->c->db, b->row.id, &s, e);
-	return r < 0 ? r : 1;
+	if (r < 0)
+		return r;
+	note_after(b, r);
+	return 1;
 }
 
 struct ranked {
@@ -133,7 +146,7 @@ static json_t *posterior_json(struct bisection_run *b, double *ret_left)
 	return list;
 }
 
-/* Boots that this bisection has made; @own 0: all that count. */
+/* Boots that this bisection has made. */
 static int64_t boots_used(const struct bisection_run *b)
 {
 	int64_t n = 0;
@@ -151,65 +164,6 @@ static double machine_hours(const struct bisection_run *b)
 		if (!strcmp(b->boots[i].bisection, b->row.id))
 			s += b->boots[i].took_s;
 	return s / 3600;
-}
-
-/* Ours, from which the steps can be followed again; of a long range only when it has ended. */
-static void set_replay(const struct bisection_run *b, json_t *o)
-{
-	_cleanup_(freep) char *log = NULL;
-
-	if (b->range.graph.n > REPLAY_COMMITS || !b->state.n_runs)
-		return;
-	log = bisect_log_write(&b->state, b->good);
-	json_set_str(o, "replay", log);
-}
-
-/* Keys of a forecast, kept until the next. */
-static const char *const forecast_keys[] = { "eta", "eta_s", "machine_hours_expect", "steps_left" };
-
-static void keep_forecast(const struct bisection_run *b, json_t *o)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(forecast_keys); i++) {
-		json_t *v = json_object_get(b->row.status, forecast_keys[i]);
-
-		if (v)
-			(void)json_object_set(o, forecast_keys[i], v);
-	}
-}
-
-void bisection_run_forecast(struct bisection_run *b)
-{
-	int64_t last = json_i64(json_object_get(b->row.status, "eta"), "at", 0);
-	struct err e = { 0 };
-
-	b->forecast_made = b->state.n_runs && b->now_s >= last + FORECAST_S &&
-			   b->range.graph.n <= FORECAST_COMMITS &&
-			   bisect_forecast(&b->state, b->slots > 0 ? b->slots : 1, FORECAST_TRIALS,
-					   FORECAST_STEPS, 1, &b->forecast, &e) == 0;
-}
-
-static void set_eta(struct bisection_run *b, json_t *o)
-{
-	const struct bisect_params *p = &b->state.params;
-	const struct bisect_step *step = b->step;
-	double verify =
-		2 * VERIFY_BOOTS_EXPECTED * (p->cost_boot + b->job.runs_per_boot * p->cost_run);
-	const struct bisect_forecast f = b->forecast;
-	json_t *eta;
-
-	if (!step || step->action != BISECT_MEASURE || step->phase != BISECT_PHASE_SEARCH ||
-	    !b->forecast_made) {
-		keep_forecast(b, o);
-		return;
-	}
-	eta = json_object();
-	json_set_f64(eta, "p50_s", ceil(60 * (f.wall + verify)));
-	json_set_f64(eta, "p90_s", ceil(60 * (f.wall_p90 + 1.5 * verify)));
-	json_set_i64(eta, "at", b->now_s);
-	(void)json_object_set_new(o, "eta", eta);
-	json_set_f64(o, "eta_s", ceil(60 * (f.wall + verify)));
-	json_set_f64(o, "machine_hours_expect", (f.minutes + verify) / 60 + machine_hours(b));
-	json_set_f64(o, "steps_left", f.boots);
 }
 
 json_t *bisection_run_status(struct bisection_run *b)
@@ -237,13 +191,11 @@ json_t *bisection_run_status(struct bisection_run *b)
 	json_set_str(o, "good", b->good);
 	if (b->model && json_object_set(o, "model", b->model) < 0)
 		abort();
-	if (b->state.n_runs) {
-		_cleanup_(freep) char *log = bisection_run_git_log(b);
-
-		json_set_str(o, "git_log", log);
-	}
-	set_replay(b, o);
-	set_eta(b, o);
+	bisection_run_made(b);
+	bisection_run_logs(b, o);
+	bisection_run_eta(b, o);
+	if (b->after)
+		(void)json_object_set(o, "after", b->after);
 	if (b->step) {
 		json_set_f64(o, "p", b->step->probability);
 		json_set_f64(o, "p_none", b->step->p_none);

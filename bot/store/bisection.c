@@ -207,7 +207,14 @@ int bisection_finish(struct db *db, const char *id, const char *state, const jso
 int bisection_step_add(struct db *db, const char *id, const struct bisect_step_row *s,
 		       struct err *e)
 {
-	return db_run(db, SQL_BISECTION_STEP_ADD, NULL, e, "sssddiidssd", id, s->commit, s->verdict,
-		      s->p_bad, s->rel, (int64_t)s->boots, (int64_t)s->runs, s->left_eff, s->reason,
-		      s->detail, s->took_s);
+	struct db_rows rows = { 0 };
+	int r = db_run_one(db, SQL_BISECTION_STEP_ADD, &rows, e, "sssddiidssd", id, s->commit,
+			   s->verdict, s->p_bad, s->rel, (int64_t)s->boots, (int64_t)s->runs,
+			   s->left_eff, s->reason, s->detail, s->took_s);
+
+	if (r < 0)
+		return r;
+	r = (int)db_i64(&rows, 0, 0);
+	db_rows_done(&rows);
+	return r;
 }

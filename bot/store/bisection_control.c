@@ -22,10 +22,10 @@ struct change {
 	char made[9];
 };
 
-int bisection_git_log(struct db *db, const char *id, char **ret, struct err *e)
+static int read_log(struct db *db, enum sql_id statement, const char *id, char **ret, struct err *e)
 {
 	struct db_rows rows = { 0 };
-	int r = db_run(db, SQL_BISECTION_GIT_LOG, &rows, e, "s", id);
+	int r = db_run(db, statement, &rows, e, "s", id);
 
 	if (r < 0)
 		return r;
@@ -34,6 +34,16 @@ int bisection_git_log(struct db *db, const char *id, char **ret, struct err *e)
 		*ret = xstrdup(db_str(&rows, 0, 0));
 	db_rows_done(&rows);
 	return r;
+}
+
+int bisection_git_log(struct db *db, const char *id, char **ret, struct err *e)
+{
+	return read_log(db, SQL_BISECTION_GIT_LOG, id, ret, e);
+}
+
+int bisection_replay_log(struct db *db, const char *id, char **ret, struct err *e)
+{
+	return read_log(db, SQL_BISECTION_REPLAY_LOG, id, ret, e);
 }
 
 int bisection_may(struct db *db, const char *id, const char *token, struct err *e)

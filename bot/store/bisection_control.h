@@ -16,6 +16,9 @@ enum {
 /** bisection_git_log() - fit for `git bisect replay`; "" before the first step. free() it. */
 int bisection_git_log(struct db *db, const char *id, char **ret, struct err *e);
 
+/** bisection_replay_log() - fit for `kperfbot bisect replay`; "" before the first run. free() it. */
+int bisection_replay_log(struct db *db, const char *id, char **ret, struct err *e);
+
 /** bisection_may() - may token @token change it? 0; ERR_PERM; ERR_NOENT. */
 int bisection_may(struct db *db, const char *id, const char *token, struct err *e);
 

@@ -201,5 +201,6 @@ struct bisect_step_row {
 	const char *reason, *detail;
 	double took_s;
 };
+/** bisection_step_add() - Return: its number, 1 and up; an error. */
 int bisection_step_add(struct db *db, const char *id, const struct bisect_step_row *s,
 		       struct err *e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bot/store/page_read.h"
 
+#include "bot/base/clock.h"
 #include "bot/base/err.h"
 #include "bot/base/file.h"
 #include "bot/base/parse.h"
@@ -9,6 +10,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 /* PostgreSQL writes 2030-11-06T08:12:00.123456+00:00; we promise 2030-11-06T08:12:00Z. */
 static void tidy_time(json_t *obj, const char *key, const char *s)
@@ -316,10 +318,23 @@ int page_log(struct db *db, enum page_log kind, int64_t id, char ret[65], struct
 	return 0;
 }
 
+double page_seconds_left(const json_t *bisection)
+{
+	const char *until = json_str(json_object_get(bisection, "eta"), "p50", "");
+	struct tm tm = { 0 };
+	double left;
+
+	if (!strptime(until, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		return NAN;
+	left = difftime(timegm(&tm), (time_t)(clock_realtime() / USEC_PER_SEC));
+	return left > 0 ? left : 0;
+}
+
 /* A comment to git, so that all of the log can be replayed. */
 static void log_step(struct strbuf *b, const json_t *s)
 {
 	double rel = json_f64(s, "rel", NAN), p = json_f64(s, "p_bad", NAN);
+	const json_t *after = json_object_get(s, "after");
 	char text[PROBABILITY_TEXT];
 
 	strbuf_addf(b, "#%3d  %.12s  %-6s", (int)json_i64(s, "n", 0), json_str(s, "commit", ""),
@@ -329,12 +344,32 @@ static void log_step(struct strbuf *b, const json_t *s)
 	else
 		strbuf_addf(b, "  %+6.1f%%", rel * 100);
 	strbuf_addf(b, "  %6s", probability_text(text, p));
-	strbuf_addf(b, "  %5d  %4d  %12.1f  %5.0f s", (int)json_i64(s, "boots", 0),
-		    (int)json_i64(s, "runs", 0), json_f64(s, "left", NAN),
-		    json_f64(s, "took_s", NAN));
+	strbuf_addf(b, "  %5d  %4d  %5.0f s", (int)json_i64(s, "boots", 0),
+		    (int)json_i64(s, "runs", 0), json_f64(s, "took_s", NAN));
+	if (after)
+		strbuf_addf(b, "  %.12s %6s  %7lld  %9.1f", json_str(after, "commit", ""),
+			    probability_text(text, json_f64(after, "p", NAN)),
+			    (long long)json_i64(after, "hold95", 0), json_f64(after, "bits", NAN));
+	else
+		strbuf_addf(b, "  %12s %6s  %7s  %9.1f", "-", "-", "-",
+			    log2(json_f64(s, "left", NAN)));
 	if (json_str(s, "reason", NULL))
 		strbuf_addf(b, "  %s: %s", json_str(s, "reason", ""), json_str(s, "detail", ""));
 	strbuf_addf(b, "  %.100s\n", json_str(s, "title", ""));
+}
+
+/* Of an open one: what it waits for, and when it will end. */
+static void log_left(const json_t *j, struct strbuf *b)
+{
+	const json_t *eta = json_object_get(j, "eta"), *queue = json_object_get(j, "queue");
+	int ahead = (int)json_i64(queue, "position", 0);
+
+	if (ahead > 0)
+		strbuf_addf(b, "# %d boots of others come first, %.0f min\n", ahead,
+			    ceil(json_f64(queue, "ahead_s", 0) / 60));
+	if (json_str(eta, "p50", NULL))
+		strbuf_addf(b, "# expected to end at %.16sZ, nine times in ten by %.16sZ\n",
+			    json_str(eta, "p50", ""), json_str(eta, "p90", ""));
 }
 
 void page_bisection_log(const json_t *j, struct strbuf *b)
@@ -353,9 +388,9 @@ void page_bisection_log(const json_t *j, struct strbuf *b)
 		    json_str(j, "good_title", ""), json_str(range, "bad", ""),
 		    json_str(j, "bad_title", ""));
 	log_notes(j, b);
-	strbuf_addstr(b,
-		      "#\n# step  commit        verdict   change  P(bad)  boots  runs  commits left"
-		      "     took\n");
+	log_left(j, b);
+	strbuf_addstr(b, "#\n# step  commit        verdict   change  P(bad)  boots  runs     took  "
+			 "likeliest         P  hold95%  bits left\n");
 	json_array_foreach (log, i, s)
 		log_step(b, s);
 	if (!json_is_object(result))

@@ -71,5 +71,8 @@ enum page_log {
 /** page_log() - name of the artefact that holds a log, 64 hex digits into @ret. */
 int page_log(struct db *db, enum page_log kind, int64_t id, char ret[65], struct err *e);
 
+/** page_seconds_left() - from now to the "eta" of a bisection, median; 0 when it is over; NAN: none. */
+double page_seconds_left(const json_t *bisection);
+
 /** page_bisection_log() - the plain text log of what page_bisection() gave; appended to @ret. */
 void page_bisection_log(const json_t *bisection, struct strbuf *ret);

@@ -19,7 +19,7 @@ static void follow(const struct bisect_log *log)
 	if (ok && bisect_next(&s, &step, NULL) == 0)
 		free(bisect_log_git(&s, "good", &step, NULL));
 	bisect_step_done(&step);
-	free(bisect_log_write(&s, log->good));
+	free(bisect_log_write(&s, log->good, NULL));
 	bisect_done(&s);
 }
 

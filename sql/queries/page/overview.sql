@@ -61,7 +61,9 @@ SELECT json_strip_nulls(json_build_object(
 		'metric', b.metric, 'steps', json_build_object('done',
 			(SELECT count(*) FROM bisect_step s WHERE s.bisection = b.id)), 'boots', b.status->'boots',
 		'effective_left', b.status->'effective_left', 'state_text', b.status->>'state_text', 'measuring', b.status->>'asked',
-		'eta_s', b.status->'eta_s', 'regression', b.regression, 'created', b.created)
+		'eta', CASE WHEN b.status->'eta' IS NOT NULL THEN json_build_object(
+			'p50', to_char(to_timestamp((b.status->'eta'->>'at')::float8 + (b.status->'eta'->>'p50_s')::float8) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+			'p90', to_char(to_timestamp((b.status->'eta'->>'at')::float8 + (b.status->'eta'->>'p90_s')::float8) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) END, 'regression', b.regression, 'created', b.created)
 		ORDER BY b.created DESC)
 		FROM (SELECT * FROM bisection WHERE state IN ('queued', 'checking-ends', 'running', 'verifying')
 			ORDER BY created DESC LIMIT 50) b

@@ -76,7 +76,7 @@ static void bisect(const struct fixture *f)
 	}
 	assert_int_equal(step.action, BISECT_DONE);
 	bisect_step_done(&step);
-	text = bisect_log_write(&s, range.good);
+	text = bisect_log_write(&s, range.good, NULL);
 	(void)snprintf(path, sizeof(path), "%s/log", f->repo.dir);
 	out = fopen(path, "w");
 	assert_non_null(out);
@@ -112,6 +112,9 @@ static void own_log_is_followed(void **state)
 	check(f, "bisect replay log", 0, "plain bisection:");
 	check(f, "bisect replay --json log", 0, "\"format\":\"kperfbot-bisect-replay/1\"");
 	check(f, "bisect replay --json log", 0, "\"action\":\"done\"");
+	check(f, "bisect replay log", 0, "200 searches each, simulated");
+	check(f, "bisect replay log", 0, "boots a step, right in");
+	check(f, "bisect replay --json log", 0, "\"strategy\":\"plain:10\",\"trials\":200");
 	free(repo_sh(&f->repo, "head -n 4 log > cut"));
 	check(f, "bisect replay cut", 125, "not finished");
 	free(want);

@@ -69,7 +69,7 @@ static void log_comes_back_event_by_event(void **state)
 	struct bisect_state again;
 	struct err e = { 0 };
 	double p[8], q[8];
-	char *text = bisect_log_write(&f->s, "0123456789012345678901234567890123456789");
+	char *text = bisect_log_write(&f->s, "0123456789012345678901234567890123456789", NULL);
 	char *second;
 
 	assert_ok(bisect_log_read(text, strlen(text), &log, &e), &e);
@@ -83,13 +83,68 @@ static void log_comes_back_event_by_event(void **state)
 	bisect_posterior(&f->s, p, NULL);
 	bisect_posterior(&again, q, NULL);
 	assert_memory_equal(p, q, sizeof(p));
-	second = bisect_log_write(&again, log.good);
+	second = bisect_log_write(&again, log.good, NULL);
 	assert_string_equal(text, second);
 	free(text);
 	free(second);
 	bisect_done(&again);
 	bisect_log_done(&log);
 	bisect_log_done(NULL);
+}
+
+static void what_it_cost_is_in_the_log(void **state)
+{
+	struct fixture *f = *state;
+	const unsigned char made[9] = { [2] = 1, [8] = 1 };
+	const unsigned char given[3] = { [1] = 1 };
+	const struct bisect_log_cost cost = { .made = made,
+					      .given = given,
+					      .n_given = 3,
+					      .beside = { .builds = 1, .boots = 5, .runs = 7 } };
+	struct bisect_log log;
+	struct err e = { 0 };
+	char *text;
+
+	assert_ok(bisect_mark_built(&f->s, 1, &e), &e);
+	assert_ok(bisect_mark_built(&f->s, 2, &e), &e);
+	text = bisect_log_write(&f->s, "0000", &cost);
+	assert_ok(bisect_log_read(text, strlen(text), &log, &e), &e);
+	assert_int_equal(log.beside.builds, 1);
+	assert_int_equal(log.beside.boots, 5);
+	assert_int_equal(log.beside.runs, 7);
+	for (size_t i = 0; i < log.n_events; i++) {
+		const struct bisect_event *event = &log.events[i];
+
+		assert_int_equal(event->made,
+				 event->kind == BISECT_EVENT_BUILT && event->commit == 2);
+		assert_int_equal(event->given, event->kind == BISECT_EVENT_RUN && event->boot == 1);
+	}
+	free(text);
+	bisect_log_done(&log);
+}
+
+static void summary_tells_what_holds_most(void **state)
+{
+	struct bisect_params p = bisect_params_default();
+	struct bisect_graph g = { 0 };
+	struct bisect_summary sum;
+	struct bisect_state s;
+	struct err e = { 0 };
+
+	(void)state;
+	p.prior_none = 0.1;
+	assert_ok(bisect_graph_add_line(&g, 20, &e), &e);
+	assert_ok(bisect_graph_prepare(&g, &e), &e);
+	assert_ok(bisect_init(&s, &g, &p, &e), &e);
+	assert_ok(bisect_set_prior(&s, 7, 81, &e), &e);
+	bisect_summarise(&s, &sum);
+	assert_int_equal(sum.likeliest, 7);
+	assert_float_equal(sum.p, 0.9 * 0.81, 1e-9);
+	assert_float_equal(sum.p_none, 0.1, 1e-9);
+	/* 0.81 and fourteen of 0.01 are 0.95. */
+	assert_in_range(sum.hold, 15, 16);
+	bisect_done(&s);
+	bisect_graph_done(&g);
 }
 
 static void refuse(const char *text, size_t len, int code, const char *say)
@@ -106,7 +161,7 @@ static void refuse(const char *text, size_t len, int code, const char *say)
 static void refuses_every_log_cut_within_a_line(void **state)
 {
 	struct fixture *f = *state;
-	char *text = bisect_log_write(&f->s, NULL);
+	char *text = bisect_log_write(&f->s, NULL, NULL);
 
 	for (size_t n = strlen(text) - 1; n-- > 0;) {
 		struct bisect_log log;
@@ -146,7 +201,7 @@ static void says_what_is_wrong_with_a_log(void **state)
 	refuse("{}", 2, ERR_FORMAT, "line 1");
 	refuse("{\0}", 3, ERR_PARSE, "line 1");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *text = bisect_log_write(&f->s, NULL);
+		char *text = bisect_log_write(&f->s, NULL, NULL);
 		char *at = strstr(text, cases[i].from);
 
 		assert_non_null(at);
@@ -159,7 +214,7 @@ static void says_what_is_wrong_with_a_log(void **state)
 static void later_events_are_ignored(void **state)
 {
 	struct fixture *f = *state;
-	char *text = bisect_log_write(&f->s, NULL);
+	char *text = bisect_log_write(&f->s, NULL, NULL);
 	size_t n = strlen(text);
 	struct bisect_log log;
 	struct err e = { 0 };
@@ -389,6 +444,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(log_comes_back_event_by_event, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_it_cost_is_in_the_log, set_up, tear_down),
+		cmocka_unit_test(summary_tells_what_holds_most),
 		cmocka_unit_test_setup_teardown(refuses_every_log_cut_within_a_line, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(says_what_is_wrong_with_a_log, set_up, tear_down),
