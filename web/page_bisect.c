@@ -37,6 +37,14 @@ int serve_bisect_log(struct request *q, struct err *e)
 	return 0;
 }
 
+static void part_hours(struct html *h, double hours)
+{
+	if (hours < 1)
+		html_textf(h, "%.0f machine minutes", 60 * hours);
+	else
+		html_textf(h, "%.1f machine hours", hours);
+}
+
 /* Noise and cost that it reckons with. */
 static void noise(struct html *h, const json_t *m)
 {
@@ -55,61 +63,132 @@ static void noise(struct html *h, const json_t *m)
 	html_close(h);
 }
 
-static void facts(struct html *h, const json_t *j)
+static void fact_commit(struct html *h, const char *what, const char *hash, const char *title)
 {
-	const json_t *range = json_object_get(j, "resolved"), *boots = json_object_get(j, "boots");
-	double left = json_f64(j, "effective_left", NAN), eta = json_f64(j, "eta_s", NAN);
-	const json_t *note;
-	size_t i;
+	fact(h, what);
+	part_commit(h, hash, title);
+	html_close(h);
+}
 
-	html_div(h, "dl", "facts");
-	fact(h, "State");
-	part_state(h, json_str(j, "state", ""));
-	if (json_str(j, "state_text", NULL)) {
-		html_text(h, " ");
-		html_short(h, json_str(j, "state_text", ""), 200);
-	}
-	html_close(h);
-	fact(h, "Good");
-	part_commit(h, json_str(range, "good", NULL), json_str(j, "good_title", NULL));
-	html_close(h);
-	fact(h, "Bad");
-	part_commit(h, json_str(range, "bad", NULL), json_str(j, "bad_title", NULL));
-	html_close(h);
+static void fact_test(struct html *h, const json_t *j)
+{
 	fact(h, "Test");
 	html_textf(h, "%s ", json_str(j, "suite", ""));
 	part_params(h, json_object_get(j, "params"));
 	html_textf(h, " (job %s), metric %s", json_str(j, "job", ""),
 		   json_str(json_object_get(j, "metric"), "name", ""));
 	html_close(h);
+}
+
+/* Steps, what is left of the range, and of the budget. */
+static void fact_progress(struct html *h, const json_t *j)
+{
+	const json_t *steps = json_object_get(j, "steps"), *runs = json_object_get(j, "runs");
+	const json_t *hours = json_object_get(j, "machine_hours");
+	int done = (int)json_i64(steps, "done", 0), max = (int)json_i64(runs, "max", 0);
+	double expect = json_f64(json_object_get(steps, "expect"), "p50", NAN);
+	double left = json_f64(j, "effective_left", NAN), used = json_f64(hours, "used", NAN);
+
 	fact(h, "Progress");
-	html_textf(h, "%d steps", (int)json_i64(json_object_get(j, "steps"), "done", 0));
-	if (boots)
-		html_textf(h, ", %d of at most %d boots", (int)json_i64(boots, "used", 0),
-			   (int)json_i64(boots, "max", 0));
+	html_textf(h, "%d step%s", done, done == 1 ? "" : "s");
+	if (isfinite(expect) && !json_object_get(j, "finished"))
+		html_textf(h, " of about %.0f", expect);
+	html_textf(h, " in %d commits",
+		   (int)json_i64(json_object_get(j, "resolved"), "commits", 0));
 	if (isfinite(left))
-		html_textf(h, ", %.1f commits left", left);
+		html_textf(h, ", %.1f left", left);
 	html_close(h);
-	if (json_str(j, "measuring", NULL) && !json_object_get(j, "finished")) {
-		fact(h, "Now");
-		part_commit(h, json_str(j, "measuring", NULL),
+	if (!max && !isfinite(used))
+		return;
+	fact(h, "Used");
+	if (max) {
+		html_textf(h, "%d of at most %d runs, %d boots ", (int)json_i64(runs, "used", 0),
+			   max, (int)json_i64(json_object_get(j, "boots"), "used", 0));
+		plot_bar(h, fmin(1, (double)json_i64(runs, "used", 0) / max));
+	}
+	if (isfinite(used))
+		part_hours(h, used);
+	html_close(h);
+}
+
+/* What was reckoned with before the first run. */
+static void fact_plan(struct html *h, const json_t *j)
+{
+	const json_t *plan = json_object_get(j, "plan");
+
+	if (!plan)
+		return;
+	fact(h, "Plan");
+	html_textf(h, "%.0f boots (nine times in ten up to %.0f), ", json_f64(plan, "steps_p50", 0),
+		   json_f64(plan, "steps_p90", 0));
+	part_hours(h, json_f64(plan, "machine_hours", 0));
+	html_text(h, ", ");
+	part_seconds(h, json_f64(plan, "p50_s", 0));
+	html_text(h, " to ");
+	part_seconds(h, json_f64(plan, "p90_s", 0));
+	html_close(h);
+}
+
+/* Of an open one: what it does, what it waits for, when it ends. */
+static void facts_now(struct html *h, const json_t *j)
+{
+	const json_t *eta = json_object_get(j, "eta"), *queue = json_object_get(j, "queue");
+	int ahead = (int)json_i64(queue, "position", 0);
+	double left = page_seconds_left(j);
+
+	if (json_object_get(j, "finished"))
+		return;
+	if (json_str(j, "measuring", NULL))
+		fact_commit(h, "Now", json_str(j, "measuring", NULL),
 			    json_str(j, "measuring_title", NULL));
+	if (ahead > 0) {
+		fact(h, "Queue");
+		html_textf(h, "%d boot%s of others come%s first, ", ahead, ahead == 1 ? "" : "s",
+			   ahead == 1 ? "s" : "");
+		part_seconds(h, json_f64(queue, "ahead_s", 0));
 		html_close(h);
 	}
-	if (isfinite(eta) && !json_object_get(j, "finished")) {
-		fact(h, "Time left");
+	if (!isfinite(left))
+		return;
+	fact(h, "Time left");
+	if (left > 0) {
 		html_text(h, "about ");
-		part_seconds(h, eta);
-		if (json_str(json_object_get(j, "eta"), "p90", NULL)) {
-			html_text(h, ", nine times in ten until ");
-			part_time(h, json_str(json_object_get(j, "eta"), "p90", ""));
-		}
-		html_close(h);
+		part_seconds(h, left);
+		html_text(h, ", until ");
+		part_time(h, json_str(eta, "p50", ""));
+		html_text(h, "; nine times in ten until ");
+	} else {
+		html_text(h, "later than expected; nine times in ten until ");
 	}
-	noise(h, json_object_get(j, "noise"));
+	part_time(h, json_str(eta, "p90", ""));
+	html_close(h);
+}
+
+static void facts_asked(struct html *h, const json_t *j)
+{
+	const json_t *paths = json_object_get(j, "paths"), *p;
+	double effect = json_f64(j, "min_effect", NAN), confidence = json_f64(j, "confidence", NAN);
+	size_t i;
+
 	fact(h, "Asked");
 	part_age(h, json_str(j, "created", NULL));
 	html_textf(h, " by %s", json_str(j, "asked_by", ""));
+	if (json_str(j, "priority", NULL))
+		html_textf(h, ", priority %s", json_str(j, "priority", ""));
+	if (isfinite(effect))
+		html_textf(h, ", a change of %.2f %% or more", 100 * effect);
+	if (isfinite(confidence))
+		html_textf(h, ", confidence %g", confidence);
+	if (json_str(j, "deadline", NULL))
+		html_textf(h, ", until %s", json_str(j, "deadline", ""));
+	if (json_is_true(json_object_get(j, "first_parent")))
+		html_text(h, ", first parents only");
+	json_array_foreach (paths, i, p) {
+		html_text(h, i ? ", " : ", paths ");
+		html_short(h, json_is_string(p) ? json_string_value(p) : "", 100);
+		if (i == 4)
+			break;
+	}
 	html_close(h);
 	if (json_str(j, "regression", NULL)) {
 		fact(h, "Regression");
@@ -120,16 +199,47 @@ static void facts(struct html *h, const json_t *j)
 		html_close(h);
 		html_close(h);
 	}
-	json_array_foreach (json_object_get(j, "notes"), i, note) {
-		fact(h, "Range");
-		html_short(h, json_string_value(note), 1000);
-		html_close(h);
-	}
 	if (json_str(j, "note", NULL)) {
 		fact(h, "Note");
 		html_short(h, json_str(j, "note", ""), 500);
 		html_close(h);
 	}
+}
+
+/* What people have to know of the range: its merge bases, its length. */
+static void facts_notes(struct html *h, const json_t *j)
+{
+	const json_t *note;
+	size_t i;
+
+	json_array_foreach (json_object_get(j, "notes"), i, note) {
+		fact(h, "Range");
+		html_short(h, json_is_string(note) ? json_string_value(note) : "", 1000);
+		html_close(h);
+	}
+}
+
+static void facts(struct html *h, const json_t *j)
+{
+	const json_t *range = json_object_get(j, "resolved");
+
+	html_div(h, "dl", "facts");
+	fact(h, "State");
+	part_state(h, json_str(j, "state", ""));
+	if (json_str(j, "state_text", NULL)) {
+		html_text(h, " ");
+		html_short(h, json_str(j, "state_text", ""), 200);
+	}
+	html_close(h);
+	facts_now(h, j);
+	fact_progress(h, j);
+	fact_plan(h, j);
+	fact_commit(h, "Good", json_str(range, "good", NULL), json_str(j, "good_title", NULL));
+	fact_commit(h, "Bad", json_str(range, "bad", NULL), json_str(j, "bad_title", NULL));
+	facts_notes(h, j);
+	fact_test(h, j);
+	noise(h, json_object_get(j, "noise"));
+	facts_asked(h, j);
 	html_close(h);
 }
 
@@ -325,6 +435,34 @@ static void posterior(struct html *h, const json_t *j)
 		html_elf(h, "p", "dim", "%zu further commits have %.3f together.", hidden, rest);
 }
 
+/* What was known then: the likeliest commit, and how many are left. */
+static void step_after(struct html *h, const json_t *s)
+{
+	const json_t *after = json_object_get(s, "after");
+	char text[PROBABILITY_TEXT];
+
+	td(h);
+	if (after) {
+		html_open(h, "a");
+		html_attr(h, "class", "hash");
+		html_href(h, "/commit/", json_str(after, "commit", ""), NULL);
+		html_textf(h, "%.12s", json_str(after, "commit", ""));
+		html_close(h);
+		html_textf(h, " %s", probability_text(text, json_f64(after, "p", NAN)));
+	}
+	html_close(h);
+	td_num(h);
+	if (after)
+		html_textf(h, "%lld", (long long)json_i64(after, "hold95", 0));
+	html_close(h);
+	td_num(h);
+	if (after)
+		html_textf(h, "%.1f", json_f64(after, "bits", NAN));
+	else if (isfinite(json_f64(s, "left", NAN)))
+		html_textf(h, "%.1f", log2(json_f64(s, "left", NAN)));
+	html_close(h);
+}
+
 static void step_row(struct html *h, const json_t *s)
 {
 	html_open(h, "tr");
@@ -355,10 +493,10 @@ static void step_row(struct html *h, const json_t *s)
 	html_close(h);
 	html_elf(h, "td", "num", "%d", (int)json_i64(s, "boots", 0));
 	html_elf(h, "td", "num", "%d", (int)json_i64(s, "runs", 0));
-	html_elf(h, "td", "num", "%.1f", json_f64(s, "left", NAN));
 	td_num(h);
 	part_seconds(h, json_f64(s, "took_s", NAN));
 	html_close(h);
+	step_after(h, s);
 	html_close(h);
 }
 
@@ -378,7 +516,8 @@ void render_bisect(struct request *q, struct html *h, const json_t *j)
 		part_empty(h, "No step was finished yet.");
 	else {
 		table_begin(h, "Steps",
-			    ">Step|Commit|Verdict|>Change|>P(bad)|>Boots|>Runs|>Left|>Took");
+			    ">Step|Commit|Verdict|>Change|>P(bad)|>Boots|>Runs|>Took|"
+			    "Likeliest then, P|>Hold 95 %|>Bits left");
 		json_array_foreach (log, i, s)
 			step_row(h, s);
 		table_end(h);
