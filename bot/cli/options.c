@@ -4,6 +4,7 @@
 #include "bot/base/cleanup.h"
 #include "bot/base/err.h"
 #include "bot/base/parse.h"
+#include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 
 #include <assert.h>
@@ -87,6 +88,7 @@ static int find_letter(const struct cli_option *options, int n, int letter)
 /* The table in getopt_long()'s form. */
 static void fill(const struct cli_option *options, int n, struct option *longs, char *letters)
 {
+	*letters++ = ':'; /* then a value that is missing has an answer of its own */
 	for (int i = 0; i < n; i++) {
 		int has = options[i].kind == CLI_KIND_FLAG ? no_argument : required_argument;
 
@@ -105,10 +107,35 @@ static void fill(const struct cli_option *options, int n, struct option *longs, 
 	memcpy(letters, "qv", sizeof("qv"));
 }
 
+/* getopt_long() does not tell a beginning of several options from that of none. */
+static int refuse_word(const struct cli *cli, char **argv, const struct option *longs)
+{
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	const char *word = argv[optind - 1];
+	size_t len = strcspn(word, "=");
+	int found = 0;
+
+	for (; !optopt && len > 2 && longs->name; longs++) {
+		if (strncmp(word + 2, longs->name, len - 2) != 0)
+			continue;
+		strbuf_addf(&names, "%s--%s", found++ ? ", " : "", longs->name);
+	}
+	return found ? cli_usage(cli, "option '%.*s' may be %s", (int)len, word, strbuf_str(&names))
+		     : cli_bad_option(cli, argv);
+}
+
+static int refuse_missing(const struct cli *cli, char **argv)
+{
+	const char *word = argv[optind - 1];
+
+	return word[1] == '-' ? cli_usage(cli, "option '%s' needs a value", word)
+			      : cli_usage(cli, "option '-%c' needs a value", optopt);
+}
+
 int cli_options(struct cli *cli, int argc, char **argv, const struct cli_option *options, int n)
 {
 	struct option longs[CLI_OPTIONS_MAX + ARRAY_SIZE(global) + 1];
-	char letters[CLI_OPTIONS_MAX * sizeof("x:") + sizeof("qv")];
+	char letters[CLI_OPTIONS_MAX * sizeof("x:") + sizeof(":qv")];
 	int c;
 
 	assert(n <= CLI_OPTIONS_MAX);
@@ -116,8 +143,9 @@ int cli_options(struct cli *cli, int argc, char **argv, const struct cli_option 
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) { /* NOLINT */
 		int r, i = c < OF_TABLE ? find_letter(options, n, c) : c - OF_TABLE;
 
-		if (c == '?') {
-			(void)cli_bad_option(cli, argv);
+		if (c == '?' || c == ':') {
+			(void)(c == ':' ? refuse_missing(cli, argv)
+					: refuse_word(cli, argv, longs));
 			return -1;
 		}
 		if (i < 0)

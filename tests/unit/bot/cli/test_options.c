@@ -181,7 +181,10 @@ static void what_is_no_option_is_told(void **state)
 {
 	(void)state;
 	refuses("--wat", "bad option --wat");
-	refuses("--text", "bad option --text");
+	refuses("--text", "option '--text' needs a value");
+	refuses("-ft", "option '-t' needs a value");
+	refuses("--t", "option '--t' may be --text, --take");
+	refuses("--t=1", "option '--t' may be --text, --take");
 	refuses("--flag=1", "bad option --flag=1");
 	refuses("-x", "bad option -x");
 }
