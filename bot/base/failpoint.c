@@ -23,6 +23,8 @@ static void act(const char *action)
 {
 	if (!strncmp(action, "kill", 4))
 		(void)raise(SIGKILL);
+	else if (!strncmp(action, "stop", 4))
+		(void)raise(SIGSTOP);
 	else if (!strncmp(action, "exit", 4))
 		_exit(1);
 	else if (!strncmp(action, "sleep", 5))

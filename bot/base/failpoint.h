@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #ifdef KPERFBOT_WITH_FAILPOINTS
-/** failpoint_hit() - actions: kill (SIGKILL to us), exit (status 1), sleep (5 s); @N: at the N-th hit
+/** failpoint_hit() - actions: kill (SIGKILL to us), stop (SIGSTOP), exit (status 1), sleep (5 s); @N:
  * in this process (default 1). */
 void failpoint_hit(const char *name);
 #define FAILPOINT(name) failpoint_hit(name)

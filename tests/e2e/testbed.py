@@ -362,18 +362,19 @@ class Bed:
         return next(iter(rows[0].values())) if rows else None
 
     def wait(self, what, test, limit=60):
-        """Until @test, a query or a function, gives something."""
+        """Until @test, a query or a function, gives something. @what: None to say nothing."""
         end = time.monotonic() + PATIENCE * limit
         while time.monotonic() < end:
             got = self.query(test) if isinstance(test, str) else test()
             if got:
-                self.say(what)
+                if what:
+                    self.say(what)
                 return got
             if self.daemon:
                 require(self.daemon.poll() is None,
                         f"kperfbotd ended with status {self.daemon.returncode}")
             time.sleep(0.2)
-        raise Failure(f"not within {PATIENCE * limit} s: {what}")
+        raise Failure(f"not within {PATIENCE * limit} s: {what or test}")
 
     def kperfbot(self, *args):
         r = subprocess.run([os.path.join(self.bin, "kperfbot"), "-C", self.conf, *args],

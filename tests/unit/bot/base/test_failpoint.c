@@ -33,7 +33,11 @@ static int run(const char *env)
 		FAILPOINT("a");
 		_exit(9);
 	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	if (WIFSTOPPED(status)) {
+		(void)kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
 	return status;
 }
 
@@ -47,7 +51,7 @@ static void nothing_happens_at_points_that_are_not_named(void **state)
 		assert_int_equal(WEXITSTATUS(run(none[i])), 9);
 }
 
-static void kills_and_exits_at_the_wanted_hit(void **state)
+static void kills_stops_and_exits_at_the_wanted_hit(void **state)
 {
 	(void)state;
 	assert_int_equal(WTERMSIG(run("a=kill")), SIGKILL);
@@ -55,6 +59,7 @@ static void kills_and_exits_at_the_wanted_hit(void **state)
 	assert_int_equal(WEXITSTATUS(run("a=exit@2")), 1);
 	assert_int_equal(WEXITSTATUS(run("a=kill@4")), 9);
 	assert_int_equal(WEXITSTATUS(run("ab=exit,a=kill@2")), 1);
+	assert_true(WIFSTOPPED(run("a=stop@3")));
 }
 
 /* A piece of work of two changes, the last of which ends it. Exit status 9 when it comes to its end. */
@@ -143,7 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_happens_at_points_that_are_not_named),
-		cmocka_unit_test(kills_and_exits_at_the_wanted_hit),
+		cmocka_unit_test(kills_stops_and_exits_at_the_wanted_hit),
 		cmocka_unit_test(each_piece_of_work_dies_before_and_after_each_of_its_changes),
 		cmocka_unit_test(each_kind_dies_once_at_each_change),
 	};
