@@ -173,7 +173,8 @@ static void finish_means(struct bisect_sim_result *r, double *minutes)
 
 	qsort(minutes, (size_t)n, sizeof(*minutes), compare_double);
 	r->median = 0.5 * (minutes[(n - 1) / 2] + minutes[n / 2]);
-	r->p90 = minutes[(size_t)(0.9 * (n - 1))];
+	/* The least that nine in ten do not exceed. */
+	r->p90 = minutes[((size_t)n * 9 + 9) / 10 - 1];
 	r->mean /= n;
 	for (int i = 0; i < n; i++)
 		r->sd += (minutes[i] - r->mean) * (minutes[i] - r->mean);

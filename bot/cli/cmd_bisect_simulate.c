@@ -12,6 +12,7 @@
 #include "bot/watch/range.h"
 
 #include <git2.h>
+#include <math.h>
 #include <string.h>
 
 DEFINE_CLEANUP(git_repository *, git_repository_free);
@@ -71,7 +72,8 @@ static int take_cost(void *to, const char *text, struct err *e)
 				       "'%s' is no cost, must be build=, incr=, boot= or run= "
 				       "minutes",
 				       part);
-		r = parse_f64(value, 0, 1e6, costs[i].to, e);
+		/* What costs nothing would be measured for ever. */
+		r = parse_f64(value, costs[i].to == &p->cost_run ? 1e-6 : 0, 1e6, costs[i].to, e);
 		if (r < 0)
 			return err_wrap(e, "%s", part);
 		q->incremental_given |= costs[i].to == &p->cost_incremental;
@@ -120,6 +122,7 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 	struct bisect_sim *sim = &q->sim;
 	struct bisect_params *p = &sim->model;
 	bool no_step = false, reverted = false;
+	double second = NAN;
 	int64_t seed = (int64_t)sim->seed;
 	const struct cli_option options[] = {
 		CLI_TEXT("repo", &q->repo),
@@ -135,7 +138,7 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 		CLI_INT("trials", &sim->trials, 1, 1000000),
 		CLI_I64("seed", &seed, 0, INT64_MAX),
 		CLI_FLAG("no-step", &no_step),
-		CLI_RATIO("second", &sim->second),
+		CLI_RATIO("second", &second),
 		CLI_FLAG("reverted", &reverted),
 	};
 	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
@@ -145,6 +148,12 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 	sim->seed = (uint64_t)seed;
 	if (no_step)
 		sim->culprit = BISECT_SIM_NONE;
+	if (no_step + reverted + !isnan(second) > 1)
+		return cli_usage(cli, "want one of --no-step, --second and --reverted");
+	if (!isnan(second) && !(second > 0 && second < 1))
+		return cli_usage(cli, "--second: %g is not between 0 and 1", second);
+	if (!isnan(second))
+		sim->second = second;
 	if (reverted)
 		sim->second = -1;
 	if (q->repo && argc - at == 2) {
@@ -232,6 +241,16 @@ static int read_graph(const struct request *q, struct range *ret, struct err *e)
 	return r;
 }
 
+/* A repository that cannot be read is no wrong usage. */
+static int exit_of(const struct request *q, const struct err *e)
+{
+	_cleanup_(git_repository_freep) git_repository *repo = NULL;
+
+	if (e->code == ERR_GIT || e->code == ERR_BUG)
+		return EXIT_FATAL;
+	return q->repo && range_open(q->repo, &repo, NULL) < 0 ? EXIT_FATAL : EXIT_USAGE;
+}
+
 static int simulate(const struct cli *cli, const struct request *q)
 {
 	_cleanup_(range_done) struct range range = { 0 };
@@ -242,7 +261,7 @@ static int simulate(const struct cli *cli, const struct request *q)
 	if (read_graph(q, &range, &e) < 0 ||
 	    bisect_simulate(&range.graph, &q->sim, &result, &e) < 0) {
 		(void)cli_fail(cli, &e);
-		return e.code == ERR_GIT || e.code == ERR_BUG ? EXIT_FATAL : EXIT_USAGE;
+		return exit_of(q, &e);
 	}
 	/* Only the range is simulated, as if the merge bases were measured and good. */
 	for (size_t i = 0; i < range.n_warnings; i++)

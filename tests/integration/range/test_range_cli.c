@@ -89,6 +89,7 @@ static void ends_apart_are_told_by_each_verb(void **state)
 static void simulate_prints_and_exits_as_told(void **state)
 {
 	const struct repo *r = *state;
+	char *out;
 
 	check(r, "bisect simulate --json --linear 8 --effect-sigma 6 --trials 3", 0,
 	      "\"accuracy\":1.0");
@@ -102,6 +103,44 @@ static void simulate_prints_and_exits_as_told(void **state)
 	check(r, "bisect simulate --linear 8 --effect-sigma 6 --strategy best", 129, "plain:N");
 	check(r, "bisect simulate --linear 8 --effect-sigma 6 --cost gas=3", 129, "'gas'");
 	check(r, "bisect simulate --linear 0 --effect-sigma 6", 129, "--linear");
+	check(r, "bisect simulate --linear 8 --effect-sigma 6 --cost run=0", 129,
+	      "--cost: run: '0'");
+	check(r, "bisect simulate --linear 8 --effect-sigma 6 --second 1", 129, "--second: 1");
+	check(r, "bisect simulate --linear 8 --effect-sigma 6 --no-step --reverted", 129,
+	      "want one of");
+	check(r, "bisect simulate --repo . HEAD nope --effect-sigma 6", 129, "'nope'");
+	check(r, "bisect simulate --repo /nonexistent a b --effect-sigma 6", 128, "/nonexistent");
+	check(r, "bisect simulate --linear 8 --effect-sigma 6 --skip 1", 129, "skipped");
+	check(r, "bisect simulate --linear 8 --effect-sigma inf", 129, "--effect-sigma: 'inf'");
+	check(r,
+	      "bisect simulate --linear 8 --effect-sigma 6 --trials 2 --seed 3 > a; "
+	      "'" TEST_BIN_DIR "/kperfbot' bisect simulate --linear 8 --effect-sigma 6 --trials 2 "
+	      "--seed 3 > b; cmp a b && echo the same",
+	      0, "the same");
+	out = repo_sh(r,
+		      "'%s/kperfbot' bisect simulate --linear 8 --effect-sigma 6 --trials 2 "
+		      "2>&1 > /dev/full; echo $?",
+		      TEST_BIN_DIR);
+	if (!strstr(out, "No space left") || !strstr(out, "128"))
+		fail_msg("%s", out);
+	free(out);
+}
+
+/* 'machine minutes' of few trials: nine in ten are not below the median. */
+static void simulate_says_no_quantile_below_another(void **state)
+{
+	const struct repo *r = *state;
+	char *out;
+	int code;
+	double median, most;
+
+	out = kperfbot(r,
+		       "bisect simulate --linear 8 --effect-sigma 3 --trials 2 --seed 2 | "
+		       "sed -n 's/.*median \\([0-9.]*\\), 90 % below \\([0-9.]*\\).*/\\1 \\2/p'",
+		       &code);
+	assert_int_equal(sscanf(out, "%lf %lf", &median, &most), 2);
+	assert_true(most >= median);
+	free(out);
 	check(r, "bisect guess", 129, "'guess'");
 }
 
@@ -112,6 +151,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_apart_are_told_by_each_verb, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(simulate_prints_and_exits_as_told, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(simulate_says_no_quantile_below_another, set_up,
 						tear_down),
 	};
 
