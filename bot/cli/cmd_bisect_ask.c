@@ -5,6 +5,8 @@
 #include "bot/base/err.h"
 #include "bot/base/file.h"
 #include "bot/base/strbuf.h"
+#include "bot/base/utf8.h"
+#include "bot/base/visible.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
 #include "bot/cli/options.h"
@@ -20,6 +22,24 @@
 #define WATCH_S	    2
 #define WATCH_SAY_S 30
 
+int cmd_bisect_take_text(void *to, const char *value, struct err *e)
+{
+	size_t len = strlen(value), n = 0;
+
+	if (!len || len > CMD_BISECT_TEXT_MOST)
+		return err_set(e, ERR_INVAL, "want a text of 1 to %d bytes, not %zu",
+			       CMD_BISECT_TEXT_MOST, len);
+	while (n < len) {
+		size_t step = utf8_length(value + n, len - n);
+
+		if (!step)
+			return err_set(e, ERR_INVAL, "not UTF-8");
+		n += step;
+	}
+	*(const char **)to = value;
+	return 0;
+}
+
 static int take_path(void *to, const char *value, struct err *e)
 {
 	if (json_array_append_new(to, json_string(value)) < 0)
@@ -31,16 +51,16 @@ static int read_start(struct cli *cli, int argc, char **argv, struct bisection_a
 		      json_t *paths, bool *dry_run)
 {
 	const struct cli_option options[] = {
-		CLI_TEXT("tree", &a->tree),
-		CLI_TEXT("good", &a->good),
-		CLI_TEXT("bad", &a->bad),
-		CLI_TEXT("job", &a->job),
-		CLI_TEXT("note", &a->note),
-		CLI_TEXT("metric", &a->metric),
+		CLI_TAKE("tree", cmd_bisect_take_text, &a->tree),
+		CLI_TAKE("good", cmd_bisect_take_text, &a->good),
+		CLI_TAKE("bad", cmd_bisect_take_text, &a->bad),
+		CLI_TAKE("job", cmd_bisect_take_text, &a->job),
+		CLI_TAKE("note", cmd_bisect_take_text, &a->note),
+		CLI_TAKE("metric", cmd_bisect_take_text, &a->metric),
 		CLI_FLAG("dry-run", dry_run),
-		CLI_TEXT("machine", &a->machine),
-		CLI_TEXT("priority", &a->priority),
-		CLI_TEXT("deadline", &a->deadline),
+		CLI_TAKE("machine", cmd_bisect_take_text, &a->machine),
+		CLI_TAKE("priority", cmd_bisect_take_text, &a->priority),
+		CLI_TAKE("deadline", cmd_bisect_take_text, &a->deadline),
 		CLI_TAKE("path", take_path, paths),
 		CLI_FLAG("first-parent", &a->first_parent),
 		CLI_I64("max-runs", &a->max_runs, 4, 1000000),
@@ -55,6 +75,19 @@ static int read_start(struct cli *cli, int argc, char **argv, struct bisection_a
 	return a->tree && a->good && a->bad && a->job
 		       ? 0
 		       : cli_usage(cli, "needs --tree, --good, --bad and --job");
+}
+
+/* The field of a request as its option; what is told may quote what was given. */
+static void print_problem(const char *field, const struct strbuf *text)
+{
+	_cleanup_(strbuf_done) struct strbuf shown = STRBUF_INIT;
+	_cleanup_(freep) char *option = xstrdup(strcmp(field, "paths") != 0 ? field : "path");
+
+	for (char *s = option; *s; s++)
+		if (*s == '_')
+			*s = '-';
+	visible_add(&shown, strbuf_str(text), text->len);
+	(void)fprintf(stderr, "kperfbot bisect: --%s: %s\n", option, strbuf_str(&shown));
 }
 
 /* One line for each wrong option, with what would be right. */
@@ -83,8 +116,7 @@ static int print_problems(const struct cli *cli, json_t *problems)
 		choices = json_object_get(p, "choices");
 		json_array_foreach (choices, k, c)
 			strbuf_addf(&b, "%s%s", k ? ", " : "; there is ", json_string_value(c));
-		(void)fprintf(stderr, "kperfbot bisect: --%s: %s\n",
-			      json_str(p, "pointer", "/") + 1, strbuf_str(&b));
+		print_problem(json_str(p, "pointer", "/") + 1, &b);
 	}
 	return EXIT_USAGE;
 }

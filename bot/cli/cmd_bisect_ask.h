@@ -3,6 +3,7 @@
 #pragma once
 
 struct cli;
+struct err;
 
 #define CMD_BISECT_OPTIONS                                                                     \
 	"[--json] --tree T --good G --bad B --job J [--metric M] [--note TEXT] [--machine M] " \
@@ -16,3 +17,9 @@ int cmd_bisect_start(struct cli *cli, int argc, char **argv);
 
 /** cmd_bisect_one() - 'status ID' prints it; 'watch ID' waits until it has ended, then prints it. */
 int cmd_bisect_one(struct cli *cli, int argc, char **argv);
+
+/* As over HTTP. */
+#define CMD_BISECT_TEXT_MOST 1000
+
+/** cmd_bisect_take_text() - a CLI_TAKE() for a const char *: valid UTF-8 of 1 to 1000 bytes. */
+int cmd_bisect_take_text(void *to, const char *value, struct err *e);

@@ -7,6 +7,7 @@
 #include "bot/base/strbuf.h"
 #include "bot/cli/cli.h"
 #include "bot/cli/cli_db.h"
+#include "bot/cli/cmd_bisect_ask.h"
 #include "bot/cli/options.h"
 #include "bot/db/db.h"
 #include "bot/store/bisection_control.h"
@@ -22,7 +23,7 @@ struct asked {
 
 static int read_args(struct cli *cli, int argc, char **argv, struct asked *a)
 {
-	const struct cli_option why[] = { CLI_TEXT("why", &a->why) };
+	const struct cli_option why[] = { CLI_TAKE("why", cmd_bisect_take_text, &a->why) };
 	const struct cli_option runs[] = { CLI_I64("runs", &a->runs, 1, BISECTION_EXTEND_MOST) };
 	bool cancel = !strcmp(argv[0], "cancel"), extend = !strcmp(argv[0], "extend");
 	int at = cli_options(cli, argc, argv, cancel ? why : runs, cancel || extend);
@@ -32,8 +33,8 @@ static int read_args(struct cli *cli, int argc, char **argv, struct asked *a)
 	if (argc - at != 1 || !id_valid('b', argv[at]))
 		return cli_usage(cli, "say the id of a bisection, b and seven letters or digits");
 	a->id = argv[at];
-	if (cancel && !(a->why && *a->why))
-		return cli_usage(cli, "say --why");
+	if (cancel && !(a->why && strlen(a->why) <= 500))
+		return cli_usage(cli, a->why ? "--why: want at most 500 bytes" : "say --why");
 	if (extend && !a->runs)
 		return cli_usage(cli, "say how many --runs more");
 	return 0;

@@ -162,6 +162,24 @@ static void bisect_start_names_what_is_wrong_and_what_there_is(void **state)
 	assert_int_equal(missing.status, 129);
 }
 
+static void bisect_start_quotes_options_as_they_are_written(void **state)
+{
+	(void)state;
+	CLI(path, "bisect plan --tree linus --good v1 --bad master --job pf1 --path ../x");
+	assert_int_equal(path.status, 129);
+	assert_non_null(strstr(path.err, "--path: path '../x'"));
+	CLI(esc, "bisect plan --tree linus --good \x1b[31m --bad master --job pf1");
+	assert_int_equal(esc.status, 129);
+	assert_non_null(strstr(esc.err, "--good: '[U+001B][31m'"));
+	CLI(bytes, "bisect start --tree linus --good v1 --bad master --job pf1 --note a\xff");
+	assert_int_equal(bytes.status, 129);
+	assert_non_null(strstr(bytes.err, "--note: not UTF-8"));
+	CLI(why, "bisect cancel --why a\xff b2222222");
+	assert_int_equal(why.status, 129);
+	CLI(runs, "bisect start --tree linus --good v1 --bad master --job pf1 --max-runs 2.5");
+	assert_int_equal(runs.status, 129);
+}
+
 static void bisect_start_stores_and_status_shows(void **state)
 {
 	_cleanup_(freep) char *line = NULL;
@@ -256,6 +274,7 @@ int main(void)
 		cmocka_unit_test(show_finds_each_kind_of_thing),
 		cmocka_unit_test(tokens_are_made_listed_and_revoked),
 		cmocka_unit_test(bisect_start_names_what_is_wrong_and_what_there_is),
+		cmocka_unit_test(bisect_start_quotes_options_as_they_are_written),
 		cmocka_unit_test(bisect_start_stores_and_status_shows),
 		cmocka_unit_test(bisect_watch_ends_with_the_bisection),
 		cmocka_unit_test(a_database_that_does_not_run_is_one_line),
