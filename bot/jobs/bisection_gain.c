@@ -6,6 +6,7 @@
 #include "bot/jobs/bisection_answer.h"
 #include "bot/jobs/bisection_order.h"
 #include "bot/jobs/bisection_result.h"
+#include "bot/watch/mirror.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,7 +56,39 @@ static int answer_set(struct bisection_run *b, const struct bisect_step *step, s
 	return bisection_answer_end(b, "inconclusive", result, strbuf_str(&text), e);
 }
 
-/* Of a merge only the side was searched that both ends could have had the step from. */
+/* What a merge brought from before the merge base: no part of the search, as its level says nothing. */
+static int add_merged(const struct bisection_run *b, const char *hash,
+		      const struct bisection_against *a, size_t n, json_t *gain,
+		      struct strbuf *text, struct err *e)
+{
+	struct mirror_commit commit;
+	json_t *merged = json_array();
+	int r = mirror_commit(b->mirror, hash, &commit, e);
+
+	if (r < 0) {
+		json_decref(merged);
+		return r;
+	}
+	for (size_t i = 0; i < commit.n_parents; i++) {
+		size_t k = 0;
+
+		while (k < n && strcmp(a[k].parent, commit.parents[i]) != 0)
+			k++;
+		if (k == n && commit.n_parents > 1 &&
+		    json_array_append_new(merged, json_string(commit.parents[i])) < 0)
+			abort();
+	}
+	mirror_commit_done(&commit);
+	if (json_array_size(merged))
+		strbuf_addf(text, "; it is a merge of %.12s, which left before the merge base",
+			    json_string_value(json_array_get(merged, 0)));
+	if (json_array_size(merged))
+		set_new(gain, "merged", merged);
+	else
+		json_decref(merged);
+	return 0;
+}
+
 static json_t *gain_json(const struct bisection_run *b, const struct bisect_step *step,
 			 const struct bisection_against *a, struct strbuf *text)
 {
@@ -88,6 +121,7 @@ static int verify(struct bisection_run *b, const struct bisect_step *step, struc
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	_cleanup_(json_decrefp) json_t *result = NULL;
 	struct bisect_step named = *step;
+	json_t *gain;
 	size_t n = bisection_run_parents(b, step->commit, &parents);
 	int r;
 
@@ -116,7 +150,11 @@ static int verify(struct bisection_run *b, const struct bisect_step *step, struc
 		}
 	}
 	result = json_object();
-	set_new(result, "gain", gain_json(b, step, a, &text));
+	gain = gain_json(b, step, a, &text);
+	set_new(result, "gain", gain);
+	r = add_merged(b, hash, a, n, gain, &text, e);
+	if (r < 0)
+		return r;
 	/* Also where it was a spent budget that ended the search, the log names it. */
 	named.action = BISECT_DONE;
 	b->step = &named;

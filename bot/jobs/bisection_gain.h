@@ -10,7 +10,7 @@
 /**
  * bisection_gain_answer() - @step is done or set: verify it, and end.
  *
- * The result has "gain" {commit, parent, p, confirmed, effect, merge}, or {set [{commit, p}], set_p},
- * and never "culprit".
+ * The result has "gain" {commit, parent, p, confirmed, effect, merged [commit]}, or {set [{commit,
+ * p}], set_p}, and never "culprit".
  */
 int bisection_gain_answer(struct bisection_run *b, const struct bisect_step *step, struct err *e);
