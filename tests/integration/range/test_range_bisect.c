@@ -26,14 +26,15 @@ static double speed_of(const struct search *x, int commit)
 	return v;
 }
 
-static void run(struct search *x, const char *good, const char *bad)
+static void run_in(struct search *x, const char *good, const char *bad,
+		   const struct range_options *opt)
 {
 	struct bisect_params p = bisect_params_default();
 	struct err e = { 0 };
 
 	p.sigma = 0.01;
 	p.step = log(0.85);
-	assert_ok(range_read(x->repo.git, good, bad, NULL, &x->range, &e), &e);
+	assert_ok(range_read(x->repo.git, good, bad, opt, &x->range, &e), &e);
 	assert_ok(bisect_init(&x->s, &x->range.graph, &p, &e), &e);
 	for (int boot = 1; boot < 100; boot++) {
 		bisect_step_done(&x->step);
@@ -46,6 +47,11 @@ static void run(struct search *x, const char *good, const char *bad)
 				  &e);
 	}
 	fail_msg("no answer");
+}
+
+static void run(struct search *x, const char *good, const char *bad)
+{
+	run_in(x, good, bad, NULL);
 }
 
 static void finish(struct search *x)
@@ -76,6 +82,32 @@ static void culprit_in_an_arm_of_an_octopus(void **state)
 		assert_true(x.step.probability >= 0.99);
 		assert_int_equal(c->n_parents, 1);
 		assert_memory_equal(x.range.graph.commits[c->parents[0]].hash, "fa2c4019bcf8", 12);
+		finish(&x);
+	}
+	repo_done(&x.repo);
+}
+
+/* Limited to the file that tells the speed, what is left is one arm, and still not the merge. */
+static void paths_lead_into_the_arm_of_an_octopus(void **state)
+{
+	static const char *const speed[] = { "speed" }, *const others[] = { "topic1", "topic5" };
+	struct range_options opt = { .paths = speed, .n_paths = 1 };
+	struct search x = { 0 };
+
+	(void)state;
+	repo_init(&x.repo);
+	free(repo_sh(&x.repo, "git fast-import --quiet < '%s/tests/data/bisect/octopus.fi'",
+		     TEST_SOURCE_DIR));
+	run_in(&x, "v6.1", "next", &opt);
+	assert_int_equal(x.range.commits, 1);
+	assert_int_equal(x.step.action, BISECT_DONE);
+	assert_memory_equal(x.range.graph.commits[x.step.commit].hash, "022c22736f9c", 12);
+	assert_false(x.step.merge);
+	finish(&x);
+	/* a branch that has not the culprit: no step, and no commit is blamed */
+	for (int i = 0; i < 2; i++) {
+		run_in(&x, "v6.1", others[i], NULL);
+		assert_int_equal(x.step.action, BISECT_NONE);
 		finish(&x);
 	}
 	repo_done(&x.repo);
@@ -112,6 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(culprit_in_an_arm_of_an_octopus),
+		cmocka_unit_test(paths_lead_into_the_arm_of_an_octopus),
 		cmocka_unit_test(merge_of_two_good_sides_is_the_culprit),
 	};
 

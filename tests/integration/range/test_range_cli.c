@@ -86,6 +86,24 @@ static void ends_apart_are_told_by_each_verb(void **state)
 	free(base);
 }
 
+/* As git counts: an octopus of five topics, and the same made anew by a forced push. */
+static void range_reads_a_rebuilt_octopus(void **state)
+{
+	const struct repo *r = *state;
+
+	free(repo_sh(r, "git fast-import --quiet < '%s/tests/data/bisect/octopus.fi'",
+		     TEST_SOURCE_DIR));
+	check(r, "range --json v6.1 next", 0, "\"commits\":17");
+	check(r, "range --json v6.1 next", 0, "\"merges\":1");
+	/* only the new merge and the commit that is new in it */
+	check(r, "range --json next-old next", 0, "\"commits\":2");
+	check(r, "range --json next-old next", 0, "\"good_is_ancestor\":false");
+	check(r, "range --json v6.1 next --path speed", 0,
+	      "\"midpoint\":\"022c22736f9cc173b1dfcff2564032e33da6692d\"");
+	/* along first parents there is the merge alone */
+	check(r, "range --json v6.1 next --first-parent", 0, "\"commits\":1");
+}
+
 static void simulate_prints_and_exits_as_told(void **state)
 {
 	const struct repo *r = *state;
@@ -148,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(range_prints_and_exits_as_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(range_reads_a_rebuilt_octopus, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_apart_are_told_by_each_verb, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(simulate_prints_and_exits_as_told, set_up,
