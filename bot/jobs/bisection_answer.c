@@ -8,6 +8,7 @@
 #include "bot/jobs/bisection_gain.h"
 #include "bot/jobs/bisection_order.h"
 #include "bot/jobs/bisection_result.h"
+#include "bot/jobs/culprit_same.h"
 #include "bot/jobs/job_ctx.h"
 
 #include <math.h>
@@ -103,7 +104,7 @@ static int name_culprit(struct bisection_run *b, const struct bisect_step *step,
 		r = regression_blame(b->c->db, reg.id, culprit, step->probability, a[0].parent, &ce,
 				     e);
 	if (r == 0)
-		r = regression_same(b->c->db, &reg, culprit, same, e);
+		r = culprit_same(b->c, &reg, culprit, same, e);
 	if (r == 0 && same[0]) {
 		log_info("culprit was reported before, no second report",
 			 lf_str("REGRESSION_ID", reg.id), lf_str("COMMIT", culprit));

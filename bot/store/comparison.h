@@ -131,6 +131,12 @@ int regression_lock(struct db *db, const char *culprit, struct err *e);
 /** regression_same() - an earlier one with this culprit, in any tree, job or metric; "" when none. */
 int regression_same(struct db *db, const struct regression *r, const char *culprit, char ret[9],
 		    struct err *e);
+/**
+ * regression_twins() - culprits of others with the title and author of @culprit: perhaps the same
+ * change under another hash. @ret: at most 10, the first found first; free() it.
+ */
+int regression_twins(struct db *db, const char *culprit, char (**ret)[41], size_t *ret_n,
+		     struct err *e);
 int regression_dup(struct db *db, const char *id, const char *of, struct err *e);
 
 /**

@@ -109,6 +109,22 @@ int regression_same(struct db *db, const struct regression *r, const char *culpr
 	return 0;
 }
 
+int regression_twins(struct db *db, const char *culprit, char (**ret)[41], size_t *ret_n,
+		     struct err *e)
+{
+	struct db_rows rows = { 0 };
+	int r = db_run(db, SQL_REGRESSION_TWINS, &rows, e, "s", culprit);
+
+	if (r < 0)
+		return r;
+	*ret_n = (size_t)rows.n;
+	*ret = xcalloc((size_t)rows.n + 1, sizeof(**ret));
+	for (int i = 0; i < rows.n; i++)
+		(void)snprintf((*ret)[i], sizeof((*ret)[i]), "%s", db_str(&rows, i, 0));
+	db_rows_done(&rows);
+	return 0;
+}
+
 int regression_dup(struct db *db, const char *id, const char *of, struct err *e)
 {
 	return db_run(db, SQL_REGRESSION_DUP, NULL, e, "ss", id, of);

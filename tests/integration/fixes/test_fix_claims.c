@@ -5,8 +5,10 @@
 #include "bot/base/config.h"
 #include "bot/db/db.h"
 #include "bot/db/migrate_internal.h"
+#include "bot/jobs/culprit_same.h"
 #include "bot/jobs/fix_claims.h"
 #include "bot/jobs/job_ctx.h"
+#include "bot/store/comparison.h"
 #include "bot/store/page_read.h"
 #include "bot/store/regression_fix.h"
 #include "tests/integration/repo.h"
@@ -216,6 +218,45 @@ static void a_look_that_comes_too_late_stores_nothing(void **state)
 	assert_string_equal(claims("r1111111"), "none");
 }
 
+/* linux-next is made anew each day: its commits have new hashes, and one report is enough. */
+static void the_same_change_under_another_hash_is_known(void **state)
+{
+	static const char change[] = "echo x > x.c; git add x.c; git commit -q -m 'mm: slower'";
+	_cleanup_(regression_done) struct regression reg = { 0 };
+	_cleanup_(freep) char *was = culprit, *again = NULL;
+	char same[9];
+	struct err e = { 0 };
+
+	(void)state;
+	run("cd remote; %s", change);
+	culprit = sh("cd remote; git rev-parse HEAD");
+	assert_false(pushed());
+	add("r1111111", "reported");
+	run("cd remote; git reset -q --hard %s; git commit -q --allow-empty -m base; %s", parent,
+	    change);
+	assert_true(pushed());
+	again = culprit;
+	culprit = sh("cd remote; git rev-parse HEAD");
+	assert_string_not_equal(again, culprit);
+	add("r2222222", "bisecting");
+	ctx = (struct job_ctx){ .config = config, .state_dir = repo_scratch, .db = pg_db() };
+	assert_ok(regression_get(pg_db(), "r2222222", &reg, &e), &e);
+	assert_ok(culprit_same(&ctx, &reg, culprit, same, &e), &e);
+	assert_string_equal(same, "r1111111");
+	assert_ok(regression_dup(pg_db(), reg.id, same, &e), &e);
+	assert_string_equal(text_of("SELECT why FROM regression_history WHERE to_state = 'dup'"),
+			    "same change, under another hash, as r1111111");
+	/* what was nothing there is nothing to be the same as */
+	pg_exec("UPDATE regression SET state = 'lab' WHERE id = 'r1111111'");
+	assert_ok(culprit_same(&ctx, &reg, culprit, same, &e), &e);
+	assert_string_equal(same, "");
+	/* without a mirror it is a regression of its own */
+	pg_exec("UPDATE regression SET state = 'reported' WHERE id = 'r1111111'");
+	ctx.state_dir = "/nonexistent";
+	assert_ok(culprit_same(&ctx, &reg, culprit, same, &e), &e);
+	assert_string_equal(same, "");
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -224,6 +265,7 @@ int main(void)
 		T(a_push_that_brings_a_fix_is_noticed),
 		T(what_left_the_branch_or_was_taken_back_is_forgotten),
 		T(a_look_that_comes_too_late_stores_nothing),
+		T(the_same_change_under_another_hash_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, pg_start, pg_stop);
