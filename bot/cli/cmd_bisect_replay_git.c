@@ -223,6 +223,8 @@ int cmd_bisect_replay_git(const struct cli *cli, const struct replay_options *q,
 	struct replay r = { .cli = cli, .q = q, .log = &log };
 	struct err e = { 0 };
 	int rc = bisect_git_log_read(text, len, &log, &e);
+	/* A repository that cannot be read is no wrong usage. */
+	bool fatal = rc < 0;
 
 	(void)git_libgit2_init();
 	if (rc == 0 && q->git_log)
@@ -233,6 +235,7 @@ int cmd_bisect_replay_git(const struct cli *cli, const struct replay_options *q,
 		(void)err_wrap(&e, "%s", q->path);
 	if (rc < 0)
 		(void)cli_fail(cli, &e);
+	fatal |= (q->repo && !r.repo) || e.code == ERR_GIT;
 	json_decref(r.steps);
 	free(r.p);
 	vec_done(&r.said);
@@ -241,6 +244,5 @@ int cmd_bisect_replay_git(const struct cli *cli, const struct replay_options *q,
 	(void)git_libgit2_shutdown();
 	if (rc >= 0)
 		return rc;
-	return e.code == ERR_GIT || e.code == ERR_PARSE || e.code == ERR_TOO_BIG ? EXIT_FATAL
-										 : EXIT_USAGE;
+	return fatal ? EXIT_FATAL : EXIT_USAGE;
 }

@@ -365,6 +365,14 @@ static char *request_text(const struct bisection_ask *a, const struct bisection_
 	return json_text(o);
 }
 
+/* "class:GROUP" with the job's own group is any machine of it. */
+static bool names_group(const struct config *c, const struct job_def *d,
+			const struct bisection_ask *a)
+{
+	return a->machine && !strncmp(a->machine, "class:", 6) &&
+	       !strcmp(a->machine + 6, config_str(c, "job", d->section, "group"));
+}
+
 int bisection_ask(struct db *db, const struct config *config, const struct bisection_ask *ask,
 		  bool dry_run, struct bisection_plan *ret, json_t *problems, struct err *e)
 {
@@ -372,6 +380,7 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 	const struct job_def *def;
 	_cleanup_(freep) char *key = NULL, *request = NULL, *paths = NULL, *least = NULL;
 	struct storing s = { .ask = ask, .plan = ret };
+	struct bisection_ask any;
 	bool tree_known;
 	int r;
 
@@ -388,6 +397,11 @@ int bisection_ask(struct db *db, const struct config *config, const struct bisec
 		return r;
 	def = find_job(config, ask, &defs, problems);
 	if (def) {
+		if (names_group(config, def, ask)) {
+			any = *ask;
+			any.machine = NULL;
+			s.ask = ask = &any;
+		}
 		(void)snprintf(ret->job, sizeof(ret->job), "%s", def->name);
 		r = check_job(db, config, ask, def->section, ret, problems, e);
 	}

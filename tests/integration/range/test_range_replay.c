@@ -210,6 +210,42 @@ static void log_of_git_is_read_while_it_goes_on(void **state)
 	free(want);
 }
 
+/*
+ * A line of four commits that are equally likely, the third measured bad without doubt: the first
+ * three share what is known. The same in each way that git writes a log.
+ */
+static void posterior_of_a_line_of_four_is_a_third_each(void **state)
+{
+	const struct fixture *f = *state;
+	static const char *const logs[] = { "four", "terms", "crlf" };
+
+	free(repo_sh(&f->repo,
+		     "git checkout -q -b four start; for i in 1 2 3 4; do "
+		     "git commit -q --allow-empty -m $i; done; g=$(git rev-parse start) "
+		     "b=$(git rev-parse four) t=$(git rev-parse four~1); "
+		     "printf \"git bisect start\\n# status: waiting\\ngit bisect good $g\\n"
+		     "git bisect bad $b\\ngit bisect bad $t\\n\" > four; "
+		     "printf \"git bisect start '--term-new=slow' '--term-old' 'fast'\\n"
+		     "git bisect fast $g\\ngit bisect slow $b\\ngit bisect slow $t\\n\" > terms; "
+		     "sed 's/$/\\r/' four > crlf; git checkout -q main"));
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+		char *out, *at;
+
+		out = repo_sh(&f->repo,
+			      "'%s/kperfbot' bisect replay --wrong 0 --top 10 %s || "
+			      "test $? = 125",
+			      TEST_BIN_DIR, logs[i]);
+		at = strstr(out, "  3  ");
+		assert_non_null(at);
+		for (int k = 0; k < 3; k++) {
+			at = strstr(at + 1, "0.333");
+			assert_non_null(at);
+		}
+		assert_null(strstr(at + 1, "0."));
+		free(out);
+	}
+}
+
 static void says_what_is_wrong(void **state)
 {
 	const struct fixture *f = *state;
@@ -218,13 +254,19 @@ static void says_what_is_wrong(void **state)
 	check(f, "bisect replay nothing", 128, "nothing");
 	free(repo_sh(&f->repo,
 		     "echo '{}' > bad; echo 'git bisect good start' > half; "
-		     "printf 'git bisect start main start\\ngit bisect bad xyz\\n' > who"));
+		     "printf 'git bisect start main start\\ngit bisect bad xyz\\n' > who; "
+		     "echo 'git bisect start start main' > ends; head -c 67108865 /dev/zero > big; "
+		     "printf 'git bisect start main start\\ngit bisect bad --upload-pack=x\\n' > "
+		     "option"));
 	check(f, "bisect replay bad", 128, "line 1");
 	check(f, "bisect replay half", 129, "no bad commit");
 	check(f, "bisect replay who", 129, "'xyz'");
 	check(f, "bisect replay --wrong 0.7 half", 129, "--wrong");
 	check(f, "bisect replay --top x half", 129, "--top");
-	check(f, "bisect replay --repo /nonexistent half", 129, "/nonexistent");
+	check(f, "bisect replay --repo /nonexistent half", 128, "/nonexistent");
+	check(f, "bisect replay --repo . ends", 129, "swapped");
+	check(f, "bisect replay --repo . option", 129, "'--upload-pack=x'");
+	check(f, "bisect replay big", 128, "more than");
 }
 
 int main(void)
@@ -233,6 +275,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(own_log_is_followed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(git_replays_what_is_exported, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(export_is_as_git_writes_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(posterior_of_a_line_of_four_is_a_third_each, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(git_replays_skips_and_merges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(log_of_git_is_followed_word_by_word, set_up,
 						tear_down),

@@ -378,6 +378,12 @@ static void fields_that_contradict_the_job_are_told(void **state)
 
 		refuses("v1", "master", more, wrong[i][1], wrong[i][2], wrong[i][3]);
 	}
+	POST_JSON(class, "/api/v1/bisects?dry_run=1",
+		  "{\"tree\":\"linus\",\"good\":\"v1\",\"bad\":\"master\",\"job\":\"pf1\","
+		  "\"machine\":\"class:q\"}");
+	assert_int_equal(class.status, 200);
+	refuses("v1", "master", ",\"job\":\"pf1\",\"machine\":\"class:p\"", "/machine",
+		"unknown_machine", "\"choices\":[\"q1\"");
 	refuses("v1", "master", ",\"suite\":\"nope\"", "/suite", "unknown_suite",
 		"\"choices\":[\"will-it-scale\"]");
 	refuses("v1", "master", ",\"job\":\"\",\"max_runs\":0", "/job", "wrong_type", "1 to");
