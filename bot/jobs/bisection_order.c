@@ -76,6 +76,9 @@ int bisection_order_on(struct bisection_run *b, const char *hash, const char *ma
 	return order(b, hash, 1, b->job.runs_per_boot, machine, e);
 }
 
+/* Turns asked for at once, A B B A: others that share the machine have theirs in between. */
+#define TURNS_AT_ONCE 2
+
 /* Is side @i booted in the turn in which there are @have[] boots of each? */
 static bool takes_part(const struct bisection_side *sides, size_t n, size_t i, const int *have,
 		       int boots)
@@ -88,9 +91,12 @@ static bool takes_part(const struct bisection_side *sides, size_t n, size_t i, c
 	return false;
 }
 
-/* Which sides boot, one after another, until all have enough. @ret: indices; free() it. */
+/*
+ * Which sides boot, one after another, until all have enough or @most turns are over. @ret: indices;
+ * free() it.
+ */
 static size_t plan_turns(const struct bisection_run *b, const struct bisection_side *sides,
-			 size_t n, int boots, size_t **ret)
+			 size_t n, int boots, int most, size_t **ret)
 {
 	_cleanup_(freep) int *have = xcalloc(n, sizeof(*have));
 	_cleanup_(freep) bool *now = xcalloc(n, sizeof(*now));
@@ -99,7 +105,7 @@ static size_t plan_turns(const struct bisection_run *b, const struct bisection_s
 	*ret = xcalloc(n * (size_t)boots + 1, sizeof(**ret));
 	for (size_t i = 0; i < n; i++)
 		have[i] = bisection_run_fresh(b, sides[i].hash);
-	for (size_t turn = 0; turn < (size_t)boots; turn++) {
+	for (int turn = 0; turn < most; turn++) {
 		before = len;
 		for (size_t i = 0; i < n; i++)
 			now[i] = takes_part(sides, n, i, have, boots);
@@ -121,7 +127,10 @@ int bisection_order_turns(struct bisection_run *b, const struct bisection_side *
 			  int boots, struct err *e)
 {
 	_cleanup_(freep) size_t *turns = NULL;
-	size_t len = plan_turns(b, sides, n, boots, &turns);
+	int all = bisection_order_missing(b, sides, n, boots) * b->job.runs_per_boot;
+	/* The last runs of a budget have to be asked for together: it is not looked at in between. */
+	bool last = b->own_runs + all >= b->max_runs;
+	size_t len = plan_turns(b, sides, n, boots, last ? boots : TURNS_AT_ONCE, &turns);
 
 	for (size_t i = 0; i < len; i++) {
 		int r = bisection_order(b, sides[turns[i]].hash, 1, b->job.runs_per_boot, true, e);
@@ -137,7 +146,7 @@ int bisection_order_missing(const struct bisection_run *b, const struct bisectio
 {
 	_cleanup_(freep) size_t *turns = NULL;
 
-	return (int)plan_turns(b, sides, n, boots, &turns);
+	return (int)plan_turns(b, sides, n, boots, boots, &turns);
 }
 
 int bisection_order_wake(struct bisection_run *b, const char *what, double delay_s, struct err *e)

@@ -23,7 +23,8 @@ struct bisection_side {
 
 /**
  * bisection_order_turns() - so many boots of each of @sides that are of this bisection, in turns
- * (A B B A), on its first machine. Return: 1 asked, 0 there are enough, an error.
+ * (A B B A), on its first machine. Two turns at a time: call it again when they are over.
+ * Return: 1 asked, 0 there are enough, an error.
  */
 int bisection_order_turns(struct bisection_run *b, const struct bisection_side *sides, size_t n,
 			  int boots, struct err *e);

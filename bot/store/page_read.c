@@ -389,6 +389,8 @@ void page_bisection_log(const json_t *j, struct strbuf *b)
 		    json_str(j, "bad_title", ""));
 	log_notes(j, b);
 	log_left(j, b);
+	if (json_str(j, "state_text", NULL))
+		strbuf_addf(b, "# %s\n", json_str(j, "state_text", ""));
 	strbuf_addstr(b, "#\n# step  commit        verdict   change  P(bad)  boots  runs     took  "
 			 "likeliest         P  hold95%  bits left\n");
 	json_array_foreach (log, i, s)

@@ -29,7 +29,7 @@ SELECT json_strip_nulls(json_build_object(
 	'max_runs', b.request->'max_runs', 'min_effect', b.request->'min_effect', 'confidence', b.request->'confidence',
 	'deadline', b.request->>'deadline', 'paths', b.request->'paths', 'first_parent', b.request->'first_parent',
 	'noise', b.status->'model', 'priority', b.request->>'priority', 'again', b.request->>'again',
-	'state_text', b.status->>'state_text', 'p_none', b.status->'p_none',
+	'state_text', bisection_waits(b), 'p_none', b.status->'p_none',
 	'measuring', b.status->>'asked',
 	'measuring_title', (SELECT subject FROM commit WHERE hash = b.status->>'asked'),
 	'eta', CASE WHEN b.finished IS NULL AND b.status->'eta' IS NOT NULL THEN json_build_object(

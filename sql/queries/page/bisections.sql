@@ -17,7 +17,7 @@ SELECT json_strip_nulls(json_build_object(
 		'suite', j.suite, 'metric', h.metric, 'regression', h.regression, 'asked_by', h.asked_by,
 		'steps', json_build_object('done', (SELECT count(*) FROM bisect_step s WHERE s.bisection = h.id)),
 		'boots', h.status->'boots', 'effective_left', h.status->'effective_left',
-		'state_text', h.status->>'state_text', 'result', h.result,
+		'state_text', (SELECT bisection_waits(b) FROM bisection b WHERE b.id = h.id), 'result', h.result,
 		'created', h.created, 'started', h.started, 'finished', h.finished) ORDER BY h.n)
 		FROM hit h JOIN job j ON j.id = h.job WHERE h.n <= $5::bigint), '[]'::json),
 	'next', (SELECT (extract(epoch FROM h.created) * 1000000)::bigint || '_' || h.id

@@ -60,7 +60,7 @@ SELECT json_strip_nulls(json_build_object(
 		'id', b.id, 'state', b.state, 'tree', b.tree, 'good', b.good, 'bad', b.bad, 'job', j.name,
 		'metric', b.metric, 'steps', json_build_object('done',
 			(SELECT count(*) FROM bisect_step s WHERE s.bisection = b.id)), 'boots', b.status->'boots',
-		'effective_left', b.status->'effective_left', 'state_text', b.status->>'state_text', 'measuring', b.status->>'asked',
+		'effective_left', b.status->'effective_left', 'state_text', (SELECT bisection_waits(x) FROM bisection x WHERE x.id = b.id), 'measuring', b.status->>'asked',
 		'eta', CASE WHEN b.status->'eta' IS NOT NULL THEN json_build_object(
 			'p50', to_char(to_timestamp((b.status->'eta'->>'at')::float8 + (b.status->'eta'->>'p50_s')::float8) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
 			'p90', to_char(to_timestamp((b.status->'eta'->>'at')::float8 + (b.status->'eta'->>'p90_s')::float8) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) END, 'regression', b.regression, 'created', b.created)

@@ -66,7 +66,7 @@ SELECT json_strip_nulls(json_build_object(
 	'bisection', CASE WHEN b.id IS NOT NULL THEN json_build_object('id', b.id, 'state', b.state,
 		'good', b.good, 'bad', b.bad, 'steps', json_build_object('done',
 			(SELECT count(*) FROM bisect_step s WHERE s.bisection = b.id)), 'boots', b.status->'boots',
-		'state_text', b.status->>'state_text', 'result', b.result) END,
+		'state_text', bisection_waits(b), 'result', b.result) END,
 	'comparison', CASE WHEN k.id IS NOT NULL THEN json_build_object('id', k.id, 'state', k.state,
 		'purpose', k.purpose, 'verdict', k.verdict, 'look', k.look, 'plan', k.plan, 'p', k.p) END,
 	'findings', CASE jsonb_typeof(k.evidence->'findings') WHEN 'array' THEN k.evidence->'findings' END,

@@ -164,6 +164,69 @@ static void the_machine_that_a_person_chose_is_waited_for(void **state)
 	assert_int_equal(claim("m2"), boot);
 }
 
+static void assert_waits(const char *want)
+{
+	char *text = queue_text("SELECT coalesce(bisection_waits(b), '') FROM bisection b "
+				"WHERE id = 'b1111111'");
+
+	if (strcmp(text, want) != 0)
+		fail_msg("'%s', not '%s'", text, want);
+	free(text);
+}
+
+static void what_it_waits_for_is_told(void **state)
+{
+	(void)state;
+	assert_waits("");
+	pg_exec("UPDATE machine SET last_seen = now() - interval '1 h'");
+	assert_waits("waits: no machine of group g is up");
+	pg_exec("UPDATE machine SET last_seen = NULL WHERE group_name = 'g'");
+	assert_waits("waits: no machine of group g is up");
+	pg_exec("UPDATE machine SET last_seen = now()");
+	(void)order("b1111111", NULL, 0);
+	assert_true(claim("m1") > 0);
+	pg_exec("UPDATE machine SET health = 'quarantined' WHERE name = 'm1'");
+	assert_waits("waits for machine m1, which is in state quarantined; it will move to another "
+		     "machine of the group");
+	pg_exec("UPDATE machine SET health = 'maintenance' WHERE name IN ('m2', 'm3')");
+	assert_waits(
+		"waits for machine m1, which is in state quarantined; no other machine of group g "
+		"is up");
+	pg_exec("UPDATE bisection SET request = request || '{\"machine\":\"m1\"}' "
+		"WHERE id = 'b1111111'");
+	assert_waits("waits for machine m1, which is in state quarantined and was asked for");
+	pg_exec("UPDATE machine SET health = 'suspect' WHERE name = 'm1'");
+	assert_waits("waits for machine m1, which is looked after and was asked for");
+	pg_exec("UPDATE machine SET health = 'good', last_seen = '2030-11-06 08:12Z' WHERE name = 'm1'");
+	assert_waits("");
+	pg_exec("UPDATE machine SET last_seen = '2020-11-06 08:12Z' WHERE name = 'm1'");
+	assert_waits("waits for machine m1, not seen since 2020-11-06 08:12 and was asked for");
+	pg_exec("UPDATE bisection SET state = 'done', finished = now() WHERE id = 'b1111111'");
+	assert_waits("");
+	pg_exec("UPDATE machine SET group_name = 'h'");
+	assert_waits("");
+	pg_exec("UPDATE bisection SET state = 'running', finished = NULL WHERE id = 'b1111111'");
+	assert_waits("waits: there is no machine in group g");
+}
+
+static void its_turn_is_told(void **state)
+{
+	(void)state;
+	pg_exec("UPDATE bisection SET machine = 'm1'");
+	(void)order("b2222222", NULL, 0);
+	(void)order("b2222222", NULL, 0);
+	(void)order("b1111111", NULL, 0);
+	assert_waits("");
+	pg_exec("UPDATE machine SET lease_owner = 'x', lease_until = now() + interval '1 min' "
+		"WHERE name = 'm1'");
+	assert_waits("waits for its turn on machine m1, 2 boots of others are before it");
+	(void)order("b1111111", NULL, 2);
+	assert_waits("waits for its turn on machine m1, which is at work for others");
+	pg_exec("UPDATE work SET state = 'leased', lease_owner = 'x', lease_until = now() + "
+		"interval '1 min' WHERE prio = 2");
+	assert_waits("");
+}
+
 static void two_share_a_machine_by_priority_and_then_by_age(void **state)
 {
 	int64_t low, first, second, high;
@@ -266,6 +329,8 @@ int main(void)
 		T(a_boot_with_a_place_goes_there_alone),
 		T(a_machine_that_is_away_is_done_without),
 		T(the_machine_that_a_person_chose_is_waited_for),
+		T(what_it_waits_for_is_told),
+		T(its_turn_is_told),
 		T(two_share_a_machine_by_priority_and_then_by_age),
 		T(cancelled_once_and_with_a_reason),
 		T(extended_while_it_runs),
