@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ends and merge bases: measuring them, and where to go on from what they gave. */
 #include "bot/jobs/bisection_bases.h"
+#include "bot/jobs/bisection_failures.h"
 
 #include "bot/base/err.h"
 #include "bot/base/log.h"
@@ -117,7 +118,7 @@ static int cannot_be_measured(struct bisection_run *b, const char *hash, const c
 		if (strcmp(o->commit, hash) != 0 || o->wanted || o->excluded || o->unproven)
 			continue;
 		ok += o->ok;
-		tainted += !o->ok && bisection_run_taints(o->class);
+		tainted += !o->ok && bisection_failures_taint(o->class);
 		if (!o->ok && lab_class_find(o->class, &class, NULL) == 0)
 			blamed += lab_class_blames_kernel(class);
 	}

@@ -8,11 +8,11 @@
 #include "bot/base/strbuf.h"
 #include "bot/build/build.h"
 #include "bot/db/db.h"
+#include "bot/jobs/bisection_failures.h"
 #include "bot/jobs/bisection_machines.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/store/bisection_model.h"
 #include "bot/watch/mirror.h"
-#include "runners/drivers/driver.h"
 
 #include <assert.h>
 #include <git2.h>
@@ -131,8 +131,7 @@ size_t bisection_run_parents(const struct bisection_run *b, int commit, const ch
 	return n;
 }
 
-/* Index in the range, BISECT_GOOD_END, or -2 for a commit that is not in it. */
-static int index_of(const struct bisection_run *b, const char *hash)
+int bisection_run_index(const struct bisection_run *b, const char *hash)
 {
 	int i;
 
@@ -251,8 +250,7 @@ static bool counts(const struct bisection_run *b, const struct boot_brief *boot,
 	return !end || !strcmp(boot->bisection, b->row.id);
 }
 
-/* The good end can only be given up together with the bisection. */
-static int skip(struct bisection_run *b, int commit, enum bisect_skip why, struct err *e)
+int bisection_run_skip(struct bisection_run *b, int commit, enum bisect_skip why, struct err *e)
 {
 	b->good_broken |= commit == BISECT_GOOD_END;
 	return commit == BISECT_GOOD_END ? 0 : bisect_skip(&b->state, commit, why, e);
@@ -280,83 +278,14 @@ static int add_builds(struct bisection_run *b, struct err *e)
 	if (r == 0)
 		r = db_run(b->c->db, SQL_BUILD_STATES, &rows, e, "sss", list, hash, compiler);
 	for (int i = 0; r == 0 && i < rows.n; i++) {
-		int k = index_of(b, db_str(&rows, i, 0));
+		int k = bisection_run_index(b, db_str(&rows, i, 0));
 
-		r = !strcmp(db_str(&rows, i, 1), "ok") ? bisect_mark_built(&b->state, k, e)
-						       : skip(b, k, BISECT_SKIP_BUILD, e);
+		r = !strcmp(db_str(&rows, i, 1), "ok")
+			    ? bisect_mark_built(&b->state, k, e)
+			    : bisection_run_skip(b, k, BISECT_SKIP_BUILD, e);
 	}
 	db_rows_done(&rows);
 	return r;
-}
-
-bool bisection_run_taints(const char *name)
-{
-	enum lab_class class;
-
-	if (lab_class_find(name, &class, NULL) < 0)
-		return !strcmp(name, "parse");
-	return class == LAB_BENCH_ERROR || class == LAB_BENCH_TIMEOUT || class == LAB_OOM ||
-	       class == LAB_AGENT || class == LAB_WRONG_KERNEL;
-}
-
-static bool blames_lab(const char *name)
-{
-	enum lab_class class;
-
-	return lab_class_find(name, &class, NULL) == 0 && !lab_class_blames_kernel(class) &&
-	       !bisection_run_taints(name);
-}
-
-/*
- * A commit that failed to boot twice and never ran is skipped; so is one whose runs failed
- * three times. A fault of the lab is neither: the boot is made again.
- */
-static int add_failures(struct bisection_run *b, struct err *e)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < b->n_boots; i++) {
-		int blamed = 0;
-		int tainted = 0;
-		int ok = 0;
-		int k = index_of(b, b->boots[i].commit);
-
-		for (size_t m = 0; m < b->n_boots; m++) {
-			const struct boot_brief *o = &b->boots[m];
-			enum lab_class class;
-
-			if (strcmp(o->commit, b->boots[i].commit) != 0 || o->wanted ||
-			    o->excluded || o->unproven)
-				continue;
-			ok += o->ok;
-			tainted += !o->ok && bisection_run_taints(o->class);
-			if (!o->ok && lab_class_find(o->class, &class, NULL) == 0)
-				blamed += lab_class_blames_kernel(class);
-		}
-		if (k < BISECT_GOOD_END)
-			continue;
-		if (!ok && blamed >= 2)
-			r = skip(b, k, BISECT_SKIP_BOOT, e);
-		else if (!ok && tainted >= 3)
-			r = skip(b, k, BISECT_SKIP_TAINTED, e);
-	}
-	return r;
-}
-
-static void count_own(struct bisection_run *b)
-{
-	for (size_t i = 0; i < b->n_boots; i++) {
-		const struct boot_brief *o = &b->boots[i];
-
-		if (strcmp(o->bisection, b->row.id) != 0)
-			continue;
-		if (o->wanted || o->unproven || o->excluded)
-			continue;
-		if (o->ok)
-			b->lab_failures = 0;
-		else if (blames_lab(o->class))
-			b->lab_failures++;
-	}
 }
 
 /* A metric that the job does not give would be asked for without end. */
@@ -383,7 +312,7 @@ static void limit_runs(struct bisection_run *b, struct bisect_params *p)
 
 		if (!strcmp(boot->bisection, b->row.id))
 			b->own_runs++;
-		else if (counts(b, boot, index_of(b, boot->commit)))
+		else if (counts(b, boot, bisection_run_index(b, boot->commit)))
 			others++;
 	}
 	b->max_runs = p->max_runs;
@@ -403,7 +332,7 @@ int bisection_run_replay(struct bisection_run *b, struct err *e)
 	r = read_measured(b, e);
 	if (r < 0)
 		return r;
-	count_own(b);
+	bisection_failures_count(b);
 	r = read_params(b, &params, e);
 	if (r < 0)
 		return r;
@@ -416,10 +345,10 @@ int bisection_run_replay(struct bisection_run *b, struct err *e)
 	if (r == 0)
 		r = add_builds(b, e);
 	if (r == 0)
-		r = add_failures(b, e);
+		r = bisection_failures_skip(b, e);
 	for (size_t i = 0; r == 0 && i < b->n_values; i++) {
 		const struct boot_brief *boot = boot_by_id(b, b->values[i].boot);
-		int k = index_of(b, boot->commit);
+		int k = bisection_run_index(b, boot->commit);
 
 		if (!counts(b, boot, k) || (k >= 0 && b->state.skip[k] != BISECT_TESTABLE))
 			continue;

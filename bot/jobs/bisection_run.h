@@ -40,7 +40,8 @@ struct bisection_asked {
  * @spent: nothing more may be ordered: what is known is the answer.
  * @without_metric: good boots of its own that gave no value of the metric.
  * @restarts: times that all was forgotten because the machine had moved.
- * @lab_failures: boots of this bisection that the lab spoilt since the last good one.
+ * @lab_failures: boots of this bisection that the lab spoilt since the last good one; @lab_last: the
+ *	last of them, or NULL.
  * @forecast_s: seconds that the forecast took to compute.
  * @made: per commit, the good end last: its build was made since this was asked for, as
  *	  bisection_run_made() found; owned. @made_beside: likewise, of the checks.
@@ -77,6 +78,7 @@ struct bisection_run {
 	unsigned char *made;
 	int made_beside;
 	int lab_failures;
+	const struct boot_brief *lab_last;
 	int64_t now_s;
 	bool forecast_made;
 	double forecast_s;
@@ -111,12 +113,11 @@ int bisection_run_replay(struct bisection_run *b, struct err *e);
 int bisection_run_priors(struct bisection_run *b, struct err *e);
 void bisection_run_done(struct bisection_run *b);
 
-/**
- * bisection_run_taints() - a failure that is neither the kernel's for sure nor the lab's: a benchmark
- * that ends with an error, or an agent that does not get through, which a kernel can bring about as
- * well.
- */
-bool bisection_run_taints(const char *class);
+/** bisection_run_index() - index in the range, BISECT_GOOD_END, or -2 for a commit beside it. */
+int bisection_run_index(const struct bisection_run *b, const char *hash);
+
+/** bisection_run_skip() - bisect_skip(); the good end can only be given up with the bisection. */
+int bisection_run_skip(struct bisection_run *b, int commit, enum bisect_skip why, struct err *e);
 
 /** bisection_run_hash() - hash of an index of the range; belongs to @b. */
 const char *bisection_run_hash(const struct bisection_run *b, int commit);

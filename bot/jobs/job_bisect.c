@@ -13,6 +13,7 @@
 #include "bot/db/db.h"
 #include "bot/jobs/bisection_answer.h"
 #include "bot/jobs/bisection_checks.h"
+#include "bot/jobs/bisection_failures.h"
 #include "bot/jobs/bisection_machines.h"
 #include "bot/jobs/bisection_order.h"
 #include "bot/jobs/bisection_run.h"
@@ -24,7 +25,6 @@
 #include <math.h>
 #include <string.h>
 
-#define LAB_GIVE_UP	    6
 #define WITHOUT_METRIC_MOST 3
 #define SUBJECTS_MAX	    2000
 
@@ -157,6 +157,7 @@ static int decide(struct bisection_run *b, struct err *e)
 	    step.phase == BISECT_PHASE_SEARCH && b->fork.stage != BISECTION_BASES)
 		r = bisection_machines_join(b, e);
 	if (r == 0 && !answered && step.phase == BISECT_PHASE_VERIFY &&
+	    b->fork.stage != BISECTION_BASES && b->fork.stage != BISECTION_GOOD_SIDE &&
 	    config_bool(b->c->config, "bisect", NULL, "build-ahead"))
 		r = bisection_checks_ahead(b, bisection_run_hash(b, step.likeliest), e);
 	if (r == 0 && !answered)
@@ -187,6 +188,15 @@ static int wake(struct db *db, void *arg, struct err *e)
 	return r < 0 ? r : job_finish(c, e);
 }
 
+static int lab_failed(struct bisection_run *b, struct err *e)
+{
+	_cleanup_(freep) char *why =
+		xasprintf("the lab fails again and again, last with %s on machine %s: %.200s",
+			  b->lab_last->class, b->lab_last->machine, b->lab_last->detail);
+
+	return bisection_answer_failed(b, "failed", why, e);
+}
+
 static int advance(struct db *db, void *arg, struct err *e)
 {
 	struct bisection_run *b = arg;
@@ -194,9 +204,8 @@ static int advance(struct db *db, void *arg, struct err *e)
 
 	(void)db;
 	bisection_run_rewind(b);
-	if (b->lab_failures >= LAB_GIVE_UP)
-		r = bisection_answer_failed(b, "failed", "the lab machines fail again and again",
-					    e);
+	if (b->lab_failures >= BISECTION_LAB_GIVE_UP)
+		r = lab_failed(b, e);
 	else if (b->without_metric >= WITHOUT_METRIC_MOST && b->n_values == 0)
 		r = bisection_answer_failed(b, "failed", "the job gives no value of the metric", e);
 	else if (b->good_broken)
