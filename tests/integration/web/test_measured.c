@@ -118,8 +118,7 @@ static void a_regression_says_what_was_seen_beside_it(void **state)
 		"href=\"/comparisons/1\"", "href=\"/series/s41c9d0e\"",
 		"</span> two modes",	   ">2 modes<",
 		"12 runs, 2 modes.",	   "fell by 6.6% with it &lt;script&gt;",
-		"base against itself",
-		"Possibly taken back by ",
+		"base against itself",	   "Possibly taken back by ",
 	};
 
 	(void)state;
