@@ -13,6 +13,7 @@
 #include "bot/watch/fixes.h"
 #include "bot/watch/mirror.h"
 #include "bot/watch/range.h"
+#include "bot/watch/twin.h"
 
 #include <git2.h>
 #include <string.h>
@@ -89,12 +90,32 @@ static int store(struct db *db, void *arg, struct err *e)
 	return r < 0 || !l->finish ? r : job_finish(l->c, e);
 }
 
+/*
+ * A branch that was made anew has the culprit under another hash, and what fixes it names that one.
+ * Merges keep their own hash: what they are is not their patch.
+ */
+static int find_here(const struct look *l, git_repository *repo, char (*here)[41],
+		     const char **culprits, struct err *e)
+{
+	int r = fixes_here(repo, l->tip, culprits, l->n, here, e);
+
+	for (size_t i = 0; r >= 0 && i < l->n; i++) {
+		if (!here[i][0] || !strcmp(here[i], culprits[i]))
+			continue;
+		r = twin_is(repo, culprits[i], here[i], e);
+		if (r == 1)
+			culprits[i] = here[i];
+	}
+	return r < 0 ? r : 0;
+}
+
 /* Regressions of one culprit each have a claim of their own. */
 static int scan(struct look *l, struct err *e)
 {
 	_cleanup_(git_repository_freep) git_repository *repo = NULL;
 	_cleanup_(freep) char *dir = job_mirror_dir(l->c);
 	_cleanup_(freep) const char **culprits = xcalloc(l->n + 1, sizeof(*culprits));
+	_cleanup_(freep) char(*here)[41] = xcalloc(l->n + 1, sizeof(*here));
 	int r;
 
 	for (size_t i = 0; i < l->n; i++)
@@ -102,6 +123,8 @@ static int scan(struct look *l, struct err *e)
 	r = mirror_open(dir, &l->mirror, e);
 	if (r == 0)
 		r = range_open(dir, &repo, e);
+	if (r == 0)
+		r = find_here(l, repo, here, culprits, e);
 	if (r == 0)
 		r = fixes_scan(repo, l->tip, culprits, l->n, 0, &l->claims, e);
 	if (r == 0 && l->claims.cut)

@@ -3,6 +3,7 @@
 
 #include "bot/base/cleanup.h"
 #include "bot/base/err.h"
+#include "bot/base/strbuf.h"
 #include "bot/mail/trailers.h"
 #include "bot/watch/fixes_titles.h"
 
@@ -165,5 +166,50 @@ int fixes_resolve(git_repository *repo, const char *tip, const struct trailer_fi
 	vec_done(&w.v);
 	if (r == 0 && n)
 		memcpy(ret, all, n * sizeof(*all));
+	return r;
+}
+
+static int title_of(git_odb *odb, const char *hash, char **ret, struct err *e)
+{
+	_cleanup_(strbuf_done) struct strbuf title = STRBUF_INIT;
+	struct fixes_raw raw;
+	git_oid oid;
+	int r;
+
+	if (strlen(hash) != 40 || git_oid_fromstr(&oid, hash) < 0)
+		return err_set(e, ERR_INVAL, "'%.64s' is not a full commit id", hash);
+	r = fixes_raw_read(odb, &oid, &raw, e);
+	if (r <= 0)
+		return r;
+	fixes_title(raw.msg, raw.len, &title);
+	*ret = strbuf_take(&title);
+	fixes_raw_done(&raw);
+	return 0;
+}
+
+/* A commit that left the history is looked for as a tag is that names it. */
+int fixes_here(git_repository *repo, const char *tip, const char *const *commits, size_t n,
+	       char (*ret)[41], struct err *e)
+{
+	_cleanup_(git_odb_freep) git_odb *odb = NULL;
+	_cleanup_(freep) struct trailer_fix *fixes = xcalloc(n + 1, sizeof(*fixes));
+	_cleanup_(freep) struct fixes_named *named = xcalloc(n + 1, sizeof(*named));
+	int r = 0;
+
+	if (git_repository_odb(&odb, repo) < 0)
+		return err_set(e, ERR_GIT, "cannot read the repository: %s", fixes_why());
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		fixes[i].id = xstrdup(commits[i]);
+		fixes[i].ok = true;
+		r = title_of(odb, commits[i], &fixes[i].title, e);
+	}
+	if (r == 0)
+		r = fixes_resolve(repo, tip, fixes, n, named, e);
+	for (size_t i = 0; i < n; i++) {
+		free(fixes[i].id);
+		free(fixes[i].title);
+		if (r == 0)
+			memcpy(ret[i], named[i].hash, sizeof(ret[i]));
+	}
 	return r;
 }

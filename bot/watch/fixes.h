@@ -74,6 +74,17 @@ int fixes_resolve(git_repository *repo, const char *tip, const struct trailer_fi
 		  struct fixes_named *ret, struct err *e);
 
 /**
+ * fixes_here() - where each of @commits is in the history of @tip, which may have been made anew.
+ * @commits: @n full hashes.
+ * @ret: @n hashes: the commit itself if it is there, else the only one of its title, else "". Whether
+ *	that is the same change is for twin_is() to say. Filled on success only.
+ *
+ * Costs what fixes_resolve() costs. Return: as fixes_resolve().
+ */
+int fixes_here(git_repository *repo, const char *tip, const char *const *commits, size_t n,
+	       char (*ret)[41], struct err *e);
+
+/**
  * struct fixes_claim - a commit that says so.
  * @culprit: index. @hash, @title: of the commit; owned. @time: when it was committed, s since 1970.
  * @reverts: it takes the culprit back; else it has a Fixes tag.

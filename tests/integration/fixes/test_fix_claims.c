@@ -238,6 +238,11 @@ static void the_same_change_under_another_hash_is_known(void **state)
 	again = culprit;
 	culprit = sh("cd remote; git rev-parse HEAD");
 	assert_string_not_equal(again, culprit);
+	/* what fixes it names the new hash */
+	run("cd remote; git commit -q --allow-empty -m 'mm: faster' -m 'Fixes: %.12s (\"mm: slower\")'",
+	    culprit);
+	assert_true(pushed());
+	assert_string_equal(claims("r1111111"), "fixes mm: faster");
 	add("r2222222", "bisecting");
 	ctx = (struct job_ctx){ .config = config, .state_dir = repo_scratch, .db = pg_db() };
 	assert_ok(regression_get(pg_db(), "r2222222", &reg, &e), &e);

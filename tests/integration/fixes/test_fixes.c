@@ -278,6 +278,33 @@ static void many_tags_cost_one_walk_and_bad_tips_are_refused(void **state)
 	assert_ok(fixes_resolve(s->repo.git, tip, fixes, 0, named, &e), &e);
 }
 
+static void a_commit_is_looked_for_where_the_history_has_it_now(void **state)
+{
+	struct story *s = *state;
+	const char *asked[4];
+	char here[4][41];
+	struct err e = { 0 };
+
+	story_addf(s, "start");
+	(void)story_add(s, "old", NULL, "mm: slow");
+	story_addf(s, "mm: slow");
+	asked[0] = s->id[0];
+	asked[1] = s->id[1];
+	asked[2] = s->id[2];
+	asked[3] = "0123456789012345678901234567890123456789";
+	assert_ok(fixes_here(s->repo.git, s->id[2], asked, 4, here, &e), &e);
+	assert_string_equal(here[0], s->id[0]);
+	assert_string_equal(here[1], s->id[2]);
+	assert_string_equal(here[2], s->id[2]);
+	assert_string_equal(here[3], "");
+	/* with two of the title there is no telling */
+	story_addf(s, "mm: slow");
+	assert_ok(fixes_here(s->repo.git, s->id[3], asked, 2, here, &e), &e);
+	assert_string_equal(here[1], "");
+	asked[0] = "main";
+	assert_err(fixes_here(s->repo.git, s->id[3], asked, 2, here, &e), ERR_INVAL, &e);
+}
+
 #define WITH_STORY(test) cmocka_unit_test_setup_teardown(test, story_set_up, story_tear_down)
 
 int main(void)
@@ -287,6 +314,7 @@ int main(void)
 		WITH_STORY(a_title_must_be_the_same_to_the_letter),
 		WITH_STORY(an_ambiguous_id_is_not_resolved_and_never_by_title),
 		WITH_STORY(a_branch_named_like_an_id_is_not_asked),
+		WITH_STORY(a_commit_is_looked_for_where_the_history_has_it_now),
 		WITH_STORY(many_tags_cost_one_walk_and_bad_tips_are_refused),
 	};
 
