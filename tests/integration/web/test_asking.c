@@ -8,6 +8,7 @@
 #include "tests/pg.h"
 #include "tests/test.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,10 +64,15 @@ static void asking_needs_a_token_with_the_scope(void **state)
 		assert_int_equal(r.status, 401);
 		assert_string_equal(reply_header(&r, "WWW-Authenticate"), "Bearer");
 	}
-	_cleanup_(reply_done) struct reply r = { 0 };
+	_cleanup_(reply_done) struct reply r = { 0 }, old = { 0 };
 
 	post(served_weak_token, "/api/v1/bisects", "application/json", body, &r);
 	assert_int_equal(r.status, 403);
+	pg_exec("UPDATE token SET expires = now() - interval '1 s' WHERE name = 'ci'");
+	post(served_token, "/api/v1/bisects", "application/json", body, &old);
+	pg_exec("UPDATE token SET expires = now() + interval '1 day' WHERE name = 'ci'");
+	assert_int_equal(old.status, 401);
+	assert_non_null(strstr(strbuf_str(&old.body), "is expired"));
 }
 
 static void asking_twice_joins(void **state)
@@ -101,6 +107,53 @@ static void asking_twice_joins(void **state)
 	DO_GET(got, location);
 	assert_int_equal(got.status, 200);
 	assert_non_null(strstr(strbuf_str(&got.body), "\"commits\":3"));
+}
+
+struct asker {
+	pthread_t thread;
+	const char *body;
+	struct reply reply;
+};
+
+static void *ask_at_once(void *arg)
+{
+	struct asker *a = arg;
+
+	post(served_token, "/api/v1/bisects", "application/json", a->body, &a->reply);
+	return NULL;
+}
+
+static void asking_at_the_same_moment_joins(void **state)
+{
+	_cleanup_(freep) char *body =
+		request_body("v1", "master", ",\"job\":\"brk\",\"note\":\"at once\"");
+	_cleanup_(freep) char *id = NULL;
+	struct asker askers[8] = { 0 };
+	int made = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(askers); i++) {
+		askers[i].body = body;
+		assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_at_once, &askers[i]),
+				 0);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(askers); i++) {
+		_cleanup_(json_decrefp) json_t *j = NULL;
+		struct reply *r = &askers[i].reply;
+		struct err e = { 0 };
+
+		assert_int_equal(pthread_join(askers[i].thread, NULL), 0);
+		if (r->status != 200 && r->status != 201)
+			fail_msg("%ld %s", r->status, strbuf_str(&r->body));
+		made += r->status == 201;
+		assert_ok(json_read(strbuf_str(&r->body), r->body.len, "answer", &j, &e), &e);
+		assert_int_equal(json_is_true(json_object_get(j, "joined")), r->status == 200);
+		if (!id)
+			id = xstrdup(json_str(j, "id", ""));
+		assert_string_equal(json_str(j, "id", ""), id);
+		reply_done(r);
+	}
+	assert_int_equal(made, 1);
 }
 
 static void who_asked_may_extend_cancel_and_try_again(void **state)
@@ -417,6 +470,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(asking_needs_a_token_with_the_scope),
 		cmocka_unit_test(asking_twice_joins),
+		cmocka_unit_test(asking_at_the_same_moment_joins),
 		cmocka_unit_test(who_asked_may_extend_cancel_and_try_again),
 		cmocka_unit_test(asking_joins_what_the_bot_does),
 		cmocka_unit_test(each_wrong_field_is_told),
