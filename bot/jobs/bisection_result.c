@@ -275,12 +275,35 @@ static json_t *parents_json(const struct bisection_against *a, size_t n)
 	return list;
 }
 
+/* Along first parents a merge stands for all that it merged: it is where to look, not whom to blame. */
+static void add_inside(const char *culprit, const char *parent, const json_t *suspicious, json_t *o,
+		       struct strbuf *text)
+{
+	const json_t *name;
+	json_t *inside;
+	size_t i;
+
+	json_array_foreach (suspicious, i, name) {
+		if (strcmp(json_string_value(name), "merge") != 0)
+			continue;
+		inside = json_object();
+		json_set_str(inside, "good", parent);
+		json_set_str(inside, "bad", culprit);
+		set_new(o, "inside", inside);
+		strbuf_addf(text,
+			    "; it is a merge, and what it merged was not looked at: bisect from "
+			    "%.12s to it without first_parent for the commit",
+			    parent);
+		return;
+	}
+}
+
 json_t *bisection_result_culprit(const struct bisection_run *b, const struct bisect_step *step,
 				 const struct bisection_against *a, size_t n, struct strbuf *text)
 {
 	const char *culprit = bisection_run_hash(b, step->commit);
 	char p[PROBABILITY_TEXT];
-	json_t *o = json_object();
+	json_t *o = json_object(), *suspicious;
 
 	json_set_str(o, "culprit", culprit);
 	json_set_str(o, "parent", a[0].parent);
@@ -306,7 +329,10 @@ json_t *bisection_result_culprit(const struct bisection_run *b, const struct bis
 	if (fabs(a[0].effect.rel) < json_f64(b->row.request, "min_effect", 0))
 		strbuf_addf(text, ", which is less than the %g %% asked for",
 			    100 * json_f64(b->row.request, "min_effect", 0));
+	suspicious = suspicions(b, culprit, a[0].parent);
+	if (json_is_true(json_object_get(b->row.request, "first_parent")))
+		add_inside(culprit, a[0].parent, suspicious, o, text);
 	add_second(b, step, o, text);
-	set_new(o, "suspicious", suspicions(b, culprit, a[0].parent));
+	set_new(o, "suspicious", suspicious);
 	return o;
 }

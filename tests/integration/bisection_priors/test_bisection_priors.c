@@ -7,6 +7,7 @@
 #include "bot/build/build.h"
 #include "bot/db/db.h"
 #include "bot/jobs/bisection_priors.h"
+#include "bot/jobs/bisection_result.h"
 #include "bot/jobs/bisection_run.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/store/artefact.h"
@@ -310,6 +311,50 @@ static void says_what_is_odd_about_a_culprit(void **state)
 
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+/* Along first parents the answer is a merge, which says where to look further. */
+static void a_merge_along_first_parents_is_not_the_last_word(void **state)
+{
+	_cleanup_(freep) char *side =
+		sh("cd mirror.git; git checkout -q -b side HEAD~1; echo 'int s;' "
+		   ">>mm/s.c; git add -A; git commit -q -m side; git checkout -q "
+		   "master; git merge -q --no-ff -m 'join' side; git rev-parse HEAD");
+	_cleanup_(freep) char *dir = job_mirror_dir(&ctx);
+	const struct range_options opt = { .first_parent = true };
+	struct bisection_against a = {
+		.parent = hashes[n_hashes - 1],
+		.effect = { .rel = -.04, .lo = -.05, .hi = -.03, .level = .95 }
+	};
+	struct bisect_step step = { .probability = .99, .second = BISECT_NO_COMMIT };
+	git_repository *repo = NULL;
+	struct err e = { 0 };
+
+	(void)state;
+	(void)snprintf(bisection.good, sizeof(bisection.good), "%s", hashes[n_hashes - 1]);
+	assert_ok(range_open(dir, &repo, &e), &e);
+	assert_ok(range_read(repo, bisection.good, side, &opt, &bisection.range, &e), &e);
+	git_repository_free(repo);
+	assert_int_equal(bisection.range.graph.n, 1);
+	for (int first_parent = 1; first_parent >= 0; first_parent--) {
+		_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+		_cleanup_(json_decrefp) json_t *o = NULL;
+		const json_t *inside;
+
+		bisection.row.request = json_pack("{s:b}", "first_parent", first_parent);
+		o = bisection_result_culprit(&bisection, &step, &a, 1, &text);
+		json_decref(bisection.row.request);
+		bisection.row.request = NULL;
+		inside = json_object_get(o, "inside");
+		assert_int_equal(inside != NULL, first_parent);
+		assert_int_equal(strstr(strbuf_str(&text), "what it merged was not looked at") !=
+					 NULL,
+				 first_parent);
+		if (first_parent)
+			assert_string_equal(json_str(inside, "good", ""), a.parent);
+		if (first_parent)
+			assert_string_equal(json_str(inside, "bad", ""), side);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +366,7 @@ int main(void)
 		T(is_the_same_each_time),
 		T(doubts_files_that_the_benchmark_does_not_run),
 		T(says_what_is_odd_about_a_culprit),
+		T(a_merge_along_first_parents_is_not_the_last_word),
 	};
 
 	return cmocka_run_group_tests(tests, pg_start, pg_stop);
