@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "web/html.h"
 
+#include "bot/base/cleanup.h"
 #include "bot/base/visible.h"
 
 #include <assert.h>
@@ -29,6 +30,22 @@ void html_doctype(struct html *h)
 	strbuf_addstr(&h->out, "<!doctype html>\n");
 }
 
+/* What stands above this cell. */
+static void add_head(struct html *h)
+{
+	const char *s = h->heads;
+	_cleanup_(freep) char *head = NULL;
+
+	for (size_t i = 0; i < h->column; i++) {
+		s += strcspn(s, "|");
+		s += *s == '|';
+	}
+	h->column++;
+	s += *s == '>';
+	head = xstrndup(s, strcspn(s, "|"));
+	html_attr(h, "data-h", *head ? head : NULL);
+}
+
 void html_open(struct html *h, const char *tag)
 {
 	end_start_tag(h);
@@ -37,6 +54,12 @@ void html_open(struct html *h, const char *tag)
 	strbuf_addch(&h->out, '<');
 	strbuf_addstr(&h->out, tag);
 	h->in_tag = true;
+	if (!h->heads)
+		return;
+	if (!strcmp(tag, "tr"))
+		h->column = 0;
+	else if (!strcmp(tag, "td"))
+		add_head(h);
 }
 
 /* A line break after these keeps the source readable and changes nothing on the page. */

@@ -15,12 +15,16 @@
 /**
  * struct html - a document being written; HTML_INIT, then html_take().
  * @open: tags not yet closed, innermost last. Tag and attribute names are literals of ours.
+ * @heads: of the table being written, "Commit|>Change|…", or NULL; each cell bears that of its column,
+ *	   which is shown where a row is a card. @column: of the next cell.
  */
 struct html {
 	struct strbuf out;
 	const char *open[HTML_DEPTH];
 	size_t depth;
 	bool in_tag;
+	const char *heads;
+	size_t column;
 };
 
 #define HTML_INIT          \

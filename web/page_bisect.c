@@ -37,12 +37,10 @@ int serve_bisect_log(struct request *q, struct err *e)
 	return 0;
 }
 
-static void part_hours(struct html *h, double hours)
+static void part_machine_time(struct html *h, double hours)
 {
-	if (hours < 1)
-		html_textf(h, "%.0f machine minutes", 60 * hours);
-	else
-		html_textf(h, "%.1f machine hours", hours);
+	part_seconds(h, 3600 * hours);
+	html_text(h, " of machine time");
 }
 
 /* Noise and cost that it reckons with. */
@@ -54,12 +52,14 @@ static void noise(struct html *h, const json_t *m)
 	if (!m)
 		return;
 	fact(h, "Reckons with");
-	html_textf(
-		h,
-		"noise of %.2f%s a run and %.2f%s a boot; %.1f min a build, %.1f a boot, %.1f a run",
-		scale * json_f64(m, "sigma", 0), unit, scale * json_f64(m, "boot_sd", 0), unit,
-		json_f64(m, "incremental_min", 0), json_f64(m, "boot_min", 0),
-		json_f64(m, "run_min", 0));
+	html_textf(h, "noise of %.2f%s a run and %.2f%s a boot; ", scale * json_f64(m, "sigma", 0),
+		   unit, scale * json_f64(m, "boot_sd", 0), unit);
+	part_seconds(h, 60 * json_f64(m, "incremental_min", 0));
+	html_text(h, " a build, ");
+	part_seconds(h, 60 * json_f64(m, "boot_min", 0));
+	html_text(h, " a boot, ");
+	part_seconds(h, 60 * json_f64(m, "run_min", 0));
+	html_text(h, " a run");
 	html_close(h);
 }
 
@@ -101,13 +101,13 @@ static void fact_progress(struct html *h, const json_t *j)
 	if (!max && !isfinite(used))
 		return;
 	fact(h, "Used");
-	if (max) {
-		html_textf(h, "%d of at most %d runs, %d boots ", (int)json_i64(runs, "used", 0),
+	if (max)
+		html_textf(h, "%d of at most %d runs, %d boots, ", (int)json_i64(runs, "used", 0),
 			   max, (int)json_i64(json_object_get(j, "boots"), "used", 0));
-		plot_bar(h, fmin(1, (double)json_i64(runs, "used", 0) / max));
-	}
 	if (isfinite(used))
-		part_hours(h, used);
+		part_machine_time(h, used);
+	if (max)
+		plot_bar(h, fmin(1, (double)json_i64(runs, "used", 0) / max));
 	html_close(h);
 }
 
@@ -121,7 +121,7 @@ static void fact_plan(struct html *h, const json_t *j)
 	fact(h, "Plan");
 	html_textf(h, "%.0f boots (nine times in ten up to %.0f), ", json_f64(plan, "steps_p50", 0),
 		   json_f64(plan, "steps_p90", 0));
-	part_hours(h, json_f64(plan, "machine_hours", 0));
+	part_machine_time(h, json_f64(plan, "machine_hours", 0));
 	html_text(h, ", ");
 	part_seconds(h, json_f64(plan, "p50_s", 0));
 	html_text(h, " to ");
@@ -409,7 +409,7 @@ static void posterior(struct html *h, const json_t *j)
 		part_empty(h, "Nothing is known yet.");
 		return;
 	}
-	table_begin(h, "Candidates", "Commit, in the order of history|>P|Probability");
+	table_begin(h, "Candidates", "Commit, oldest first|>P|Probability");
 	json_array_foreach (list, i, u) {
 		double p = json_f64(u, "p", 0);
 

@@ -289,10 +289,12 @@ void table_begin(struct html *h, const char *label, const char *heads)
 	html_close(h);
 	html_close(h);
 	html_open(h, "tbody");
+	h->heads = heads;
 }
 
 void table_end(struct html *h)
 {
+	h->heads = NULL;
 	html_close(h);
 	html_close(h);
 	html_close(h);

@@ -51,7 +51,8 @@ void part_empty(struct html *h, const char *text);
 void part_list(struct html *h, const json_t *j, const char *key, const char *title,
 	       void (*draw)(struct html *h, const json_t *list), const char *empty);
 
-/** table_begin() - scrolling box and table. @heads: "Commit|>Change|…", '>' is right-aligned. */
+/** table_begin() - scrolling box and table. @heads: "Commit|>Change|…", '>' is right-aligned; a
+ * literal. On a narrow screen each row is a card, with the heads beside its cells. */
 void table_begin(struct html *h, const char *label, const char *heads);
 void table_end(struct html *h);
 /** td(), td_num() - open a cell; html_close() ends it. */

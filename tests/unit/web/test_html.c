@@ -94,9 +94,35 @@ static void shows_what_hides_or_steers(void **state)
 	}
 }
 
+static void cells_bear_the_head_of_their_column(void **state)
+{
+	struct html h = HTML_INIT;
+	char *text;
+
+	(void)state;
+	html_open(&h, "table");
+	h.heads = "Commit|>P & Q";
+	for (int i = 0; i < 2; i++) {
+		html_open(&h, "tr");
+		html_el(&h, "td", "wide", "a");
+		html_el(&h, "td", NULL, "b");
+		html_el(&h, "td", NULL, "c");
+		html_close(&h);
+	}
+	h.heads = NULL;
+	html_el(&h, "td", NULL, "d");
+	text = html_take(&h);
+	assert_non_null(strstr(text, "<td data-h=\"Commit\" class=\"wide\">a</td>"
+				     "<td data-h=\"P &amp; Q\">b</td><td>c</td></tr>"));
+	assert_non_null(strstr(strstr(text, "</tr>"), "data-h=\"Commit\""));
+	assert_non_null(strstr(text, "<td>d</td>"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cells_bear_the_head_of_their_column),
 		cmocka_unit_test(escapes_text_and_attributes),
 		cmocka_unit_test(encodes_a_path_segment_whole),
 		cmocka_unit_test(closes_void_elements_by_itself),
