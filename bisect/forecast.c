@@ -75,14 +75,14 @@ static int last_boot(const struct bisect_state *s)
 	return last;
 }
 
-static int play(struct bisect_lab *lab, struct bisect_state *s, const struct bisect_eval *v,
-		struct bisect_answer *answer, struct err *e)
+static int play(struct bisect_lab *lab, uint64_t seed, int trial, struct bisect_state *s,
+		const struct bisect_eval *v, struct bisect_answer *answer, struct err *e)
 {
 	const struct bisect_node *good = bisect_eval_node(v, BISECT_GOOD_END);
 	struct bisect_state copy;
 	int r;
 
-	bisect_lab_reset(lab);
+	bisect_lab_reset(lab, seed, trial);
 	lab->culprit = draw_culprit(s, v, lab->rng);
 	lab->base = good ? good->median : 0;
 	lab->boot = last_boot(s);
@@ -129,8 +129,7 @@ int bisect_forecast(struct bisect_state *s, int machines, int trials, int steps,
 	struct bisect_sim sim = { .model = s->params,
 				  .outliers = s->params.eps,
 				  .machines = machines };
-	/* One more than may be made: 0 has no limit, 1 is the end of it. */
-	struct bisect_lab lab = { .g = s->graph, .sim = &sim, .steps = steps > 0 ? steps + 1 : 0 };
+	struct bisect_lab lab;
 	struct bisect_forecast f = { 0 };
 	struct played all;
 	const size_t n = (size_t)(trials > 0 ? trials : 1);
@@ -145,14 +144,13 @@ int bisect_forecast(struct bisect_state *s, int machines, int trials, int steps,
 	sim.model.step = step_of(s, v);
 	values = xcalloc(5 * n, sizeof(*values));
 	all = (struct played){ values, values + n, values + 2 * n, values + 3 * n, values + 4 * n };
-	lab.build_effect = xcalloc(s->graph->n + 1, sizeof(*lab.build_effect));
-	lab.broken = xcalloc(s->graph->n, sizeof(*lab.broken));
-	lab.rng = gsl_rng_alloc(gsl_rng_mt19937);
+	bisect_lab_init(&lab, s->graph, &sim);
+	/* One more than may be made: 0 has no limit, 1 is the end of it. */
+	lab.steps = steps > 0 ? steps + 1 : 0;
 	for (int i = 0; i < trials && r == 0 && !lab.cut; i++) {
 		struct bisect_answer answer = { 0 };
 
-		gsl_rng_set(lab.rng, (unsigned long)(seed * 1000003 + (uint64_t)i + 1));
-		r = play(&lab, s, v, &answer, e);
+		r = play(&lab, seed, i, s, v, &answer, e);
 		if (lab.cut && i > 0)
 			break;
 		f.trials = i + 1;
@@ -167,9 +165,7 @@ int bisect_forecast(struct bisect_state *s, int machines, int trials, int steps,
 		summarise(&all, &f);
 		*ret = f;
 	}
-	gsl_rng_free(lab.rng);
-	free(lab.build_effect);
-	free(lab.broken);
+	bisect_lab_done(&lab);
 	free(values);
 	return r;
 }

@@ -3,9 +3,11 @@
 #include "bisect/eval.h"
 
 #include "bot/base/err.h"
+#include "bot/base/strbuf.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <string.h>
 
 #define OUTLIER_WIDTH 4.0
 #define STEPS_MOST    5000
@@ -32,9 +34,45 @@ static void draw_second(struct bisect_lab *lab)
 	}
 }
 
-void bisect_lab_reset(struct bisect_lab *lab)
+void bisect_lab_init(struct bisect_lab *lab, const struct bisect_graph *g,
+		     const struct bisect_sim *sim)
+{
+	*lab = (struct bisect_lab){ .g = g, .sim = sim };
+	lab->build_effect = xcalloc(g->n + 1, sizeof(*lab->build_effect));
+	lab->boots_of = xcalloc(g->n + 1, sizeof(*lab->boots_of));
+	lab->broken = xcalloc(g->n, sizeof(*lab->broken));
+	lab->rng = gsl_rng_alloc(gsl_rng_taus2);
+}
+
+void bisect_lab_done(struct bisect_lab *lab)
+{
+	gsl_rng_free(lab->rng);
+	free(lab->build_effect);
+	free(lab->boots_of);
+	free(lab->broken);
+}
+
+/* The finaliser of splitmix64. */
+static uint64_t mix(uint64_t x)
+{
+	x += UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+/* Boot 0 stands for the build. */
+static void lab_seek(struct bisect_lab *lab, size_t slot, int boot)
+{
+	gsl_rng_set(lab->rng, mix(mix(lab->seed + slot) + (uint64_t)boot) & UINT32_MAX);
+}
+
+void bisect_lab_reset(struct bisect_lab *lab, uint64_t seed, int trial)
 {
 	const size_t n = lab->g->n;
+
+	lab->seed = mix(mix(seed) + (uint64_t)trial);
+	gsl_rng_set(lab->rng, lab->seed & UINT32_MAX);
 
 	lab->boot = lab->builds = lab->boots = lab->runs = 0;
 	lab->minutes = lab->wall = 0;
@@ -52,6 +90,7 @@ void bisect_lab_reset(struct bisect_lab *lab)
 		draw_second(lab);
 	for (size_t c = 0; c <= n; c++)
 		lab->build_effect[c] = (double)NAN;
+	memset(lab->boots_of, 0, (n + 1) * sizeof(*lab->boots_of));
 	for (size_t c = 0; c < n; c++)
 		lab->broken[c] = gsl_rng_uniform(lab->rng) < lab->sim->skip && c + 1 < n &&
 				 (int)c != lab->culprit && (int)c != lab->second;
@@ -79,16 +118,21 @@ static double lab_level(struct bisect_lab *lab, int commit)
 	if (commit != BISECT_GOOD_END && lab->second >= 0 &&
 	    bisect_graph_contains(lab->g, (size_t)commit, (size_t)lab->second))
 		share += lab->sim->second;
-	if (isnan(lab->build_effect[at]))
+	if (isnan(lab->build_effect[at])) {
+		lab_seek(lab, at, 0);
 		lab->build_effect[at] = gsl_ran_gaussian(lab->rng, p->commit_sd);
+	}
 	return lab->base + lab->build_effect[at] + share * p->step;
 }
 
 void bisect_lab_boot(struct bisect_lab *lab, int commit, int n, double *y)
 {
 	const struct bisect_params *p = &lab->sim->model;
-	double level = lab_level(lab, commit) + gsl_ran_gaussian(lab->rng, p->boot_sd);
+	double level = lab_level(lab, commit);
+	size_t at = lab_slot(lab, commit);
 
+	lab_seek(lab, at, ++lab->boots_of[at]);
+	level += gsl_ran_gaussian(lab->rng, p->boot_sd);
 	for (int i = 0; i < n; i++) {
 		bool wide = gsl_rng_uniform(lab->rng) < lab->sim->outliers;
 

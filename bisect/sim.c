@@ -131,14 +131,14 @@ static void count_answer(struct bisect_sim_result *r, const struct bisect_lab *l
 		r->far++;
 }
 
-static int run_trial(struct bisect_lab *lab, struct bisect_sim_result *ret, double *minutes,
-		     struct err *e)
+static int run_trial(struct bisect_lab *lab, int trial, struct bisect_sim_result *ret,
+		     double *minutes, struct err *e)
 {
 	struct bisect_state s;
 	struct bisect_answer a;
 	int r;
 
-	bisect_lab_reset(lab);
+	bisect_lab_reset(lab, lab->sim->seed, trial);
 	r = bisect_init(&s, lab->g, &lab->sim->model, e);
 	if (r < 0)
 		return r;
@@ -231,28 +231,21 @@ int bisect_simulate(const struct bisect_graph *graph, const struct bisect_sim *s
 		    struct bisect_sim_result *ret, struct err *e)
 {
 	struct bisect_sim_result result = { .trials = sim->trials };
-	struct bisect_lab lab = { .g = graph, .sim = sim };
+	struct bisect_lab lab;
 	double *minutes;
 	int r = check_sim(graph, sim, e);
 
 	if (r < 0)
 		return r;
 	minutes = xcalloc((size_t)sim->trials, sizeof(*minutes));
-	lab.build_effect = xcalloc(graph->n + 1, sizeof(*lab.build_effect));
-	lab.broken = xcalloc(graph->n, sizeof(*lab.broken));
-	lab.rng = gsl_rng_alloc(gsl_rng_mt19937);
-	for (int i = 0; i < sim->trials && r == 0; i++) {
-		/* Each trial has its own numbers, whatever the ones before used up. */
-		gsl_rng_set(lab.rng, (unsigned long)(sim->seed * 1000003 + (uint64_t)i + 1));
-		r = run_trial(&lab, &result, &minutes[i], e);
-	}
+	bisect_lab_init(&lab, graph, sim);
+	for (int i = 0; i < sim->trials && r == 0; i++)
+		r = run_trial(&lab, i, &result, &minutes[i], e);
 	if (r == 0) {
 		finish_means(&result, minutes);
 		*ret = result;
 	}
-	gsl_rng_free(lab.rng);
-	free(lab.build_effect);
-	free(lab.broken);
+	bisect_lab_done(&lab);
 	free(minutes);
 	return r;
 }
