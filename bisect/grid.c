@@ -11,7 +11,7 @@
 #define GRID_MOST	500.0
 #define OUTLIER_WIDTH	4.0
 #define SIGMA_PRIOR_DOF 20.0
-#define SIGMA_CLIP	2.5
+#define SIGMA_ROUNDS	5
 /*
  * A boot, or a commit, that was measured wrongly must not decide alone: shares of the largest
  * likelihood on a grid FLOOR_SPAN times as wide as the noise, less on a wider one, since what is
@@ -44,15 +44,19 @@ void bisect_grid_blur(const double *src, double *dst, size_t n, double h, double
 
 		sum += kernel[j + radius] = exp(-0.5 * z * z);
 	}
-	for (ptrdiff_t i = 0; i <= last; i++) {
-		double v = 0;
+	memset(dst, 0, n * sizeof(*dst));
+	/* Cell by cell of the kernel, so that the inner loop runs over plain arrays. */
+	for (ptrdiff_t j = -radius; j <= radius; j++) {
+		const double share = kernel[j + radius] / sum;
+		const ptrdiff_t from = j < 0 ? (-j <= last ? -j : last + 1) : 0;
+		const ptrdiff_t end = j > 0 ? (j <= last ? last + 1 - j : 0) : last + 1;
 
-		for (ptrdiff_t j = -radius; j <= radius; j++) {
-			ptrdiff_t at = i + j < 0 ? 0 : i + j > last ? last : i + j;
-
-			v += kernel[j + radius] * src[at];
-		}
-		dst[i] = v / sum;
+		for (ptrdiff_t i = 0; i < from; i++)
+			dst[i] += share * src[0];
+		for (ptrdiff_t i = from; i < end; i++)
+			dst[i] += share * src[i + j];
+		for (ptrdiff_t i = end; i <= last; i++)
+			dst[i] += share * src[last];
 	}
 }
 
@@ -186,11 +190,24 @@ static bool same_boot(const struct bisect_run *a, const struct bisect_run *b)
 	return a->commit == b->commit && a->boot == b->boot;
 }
 
-static double refine_sigma(const struct bisect_state *s)
+/* Probability that a residual of @z sds belongs to the narrow part of the runs. */
+static double narrow_share(double z, double eps)
 {
-	const double sigma = s->params.sigma;
-	double ss = SIGMA_PRIOR_DOF * sigma * sigma;
-	double dof = SIGMA_PRIOR_DOF;
+	double zw = z / OUTLIER_WIDTH;
+	double narrow = (1 - eps) * exp(-0.5 * z * z);
+
+	return narrow / (narrow + eps / OUTLIER_WIDTH * exp(-0.5 * zw * zw));
+}
+
+struct residual {
+	double ss;   /* of the run, around the mean of its boot */
+	double dof;  /* share of a degree of freedom */
+	double runs; /* in its boot: each of them may be the outlier */
+};
+
+static size_t collect_residuals(const struct bisect_state *s, struct residual *ret)
+{
+	size_t k = 0;
 
 	for (size_t i = 0; i < s->n_runs; i++) {
 		double mean = 0;
@@ -204,15 +221,41 @@ static double refine_sigma(const struct bisect_state *s)
 				n++;
 			}
 		mean /= n;
-		for (size_t j = i; j < s->n_runs; j++)
+		for (size_t j = i; n > 1 && j < s->n_runs; j++)
 			if (same_boot(&s->runs[i], &s->runs[j])) {
-				double d = fmin(fabs(s->runs[j].y - mean), SIGMA_CLIP * sigma);
+				double d = s->runs[j].y - mean;
 
-				ss += d * d;
+				ret[k++] = (struct residual){ d * d, 1 - 1 / n, n };
 			}
-		dof += n - 1;
 	}
-	return sqrt(ss / dof);
+	return k;
+}
+
+/*
+ * The noise of one run by what the runs of one boot differ, next to what was known before. Outliers
+ * are weighted out, not clipped: clipped ones would still add up to a tenth of the noise.
+ */
+static double refine_sigma(const struct bisect_state *s)
+{
+	_cleanup_(freep) struct residual *all = xcalloc(s->n_runs + 1, sizeof(*all));
+	const size_t n = collect_residuals(s, all);
+	const double known = s->params.sigma * s->params.sigma;
+	double var = known;
+
+	for (int round = 0; round < SIGMA_ROUNDS; round++) {
+		double ss = SIGMA_PRIOR_DOF * known;
+		double dof = SIGMA_PRIOR_DOF;
+
+		for (size_t i = 0; i < n; i++) {
+			double share = narrow_share(sqrt(all[i].ss / all[i].dof / var),
+						    fmin(0.5, all[i].runs * s->params.eps));
+
+			ss += share * all[i].ss;
+			dof += share * all[i].dof;
+		}
+		var = ss / dof;
+	}
+	return sqrt(var);
 }
 
 static void grid_widen(double *lo, double *hi, double y)
