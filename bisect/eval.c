@@ -231,9 +231,19 @@ static void posterior_compute(struct bisect_eval *v, const struct bisect_state *
 }
 
 /* The levels, for the classes that matter to a forecast. */
+static double level_mean(const double *q, size_t n)
+{
+	double mean = 0;
+
+	for (size_t i = 0; i < n; i++)
+		mean += q[i] * (double)i;
+	return mean;
+}
+
 static void levels_compute(struct bisect_eval *v, const struct bisect_state *s, struct sides *w)
 {
 	_cleanup_(freep) double *back = xcalloc(v->grid, sizeof(double));
+	double mass = 0;
 
 	for (size_t k = 0; k < v->n_classes; k++) {
 		struct bisect_class *c = &v->classes[k];
@@ -245,7 +255,12 @@ static void levels_compute(struct bisect_eval *v, const struct bisect_state *s, 
 		/* Seen from the bad level, a step up came from below. */
 		step_apply(v->step_down, v->step_up, w->e0, back, v->grid);
 		c->q1 = normalised_product(w->e1, back, v->grid);
+		v->step_today += c->mass *
+				 fabs(level_mean(c->q1, v->grid) - level_mean(c->q0, v->grid)) *
+				 v->h;
+		mass += c->mass;
 	}
+	v->step_today = mass > 0 ? v->step_today / mass : fabs(s->params.step);
 }
 
 /* Evidence that the ends differ by less than @least, any difference below being as likely. */

@@ -52,6 +52,7 @@ struct bisect_class {
  * @class_of: class of each commit.
  * @none_log_ev, @none_q: the same for NONE.
  * @p: posterior of each commit.
+ * @step_today: size of the step as it looks today, by all runs.
  * @ends_log_differ: ln Bayes factor of the ends alone, a step against none.
  * @ends_log_equal: ln Bayes factor of the ends alone, none against a step of half the size or more.
  */
@@ -74,6 +75,7 @@ struct bisect_eval {
 	double *none_q;
 	double *p;
 	double p_none;
+	double step_today;
 	double ends_log_differ;
 	double ends_log_equal;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The order of things: ends, search, verification, answer. */
+#include "bisect/step.h"
 #include "bisect/bisect.h"
 #include "bisect/eval.h"
 #include "bisect/two.h"
@@ -11,11 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Odds at which the ends count as different, and as equal; more end runs than that never help. */
-#define ENDS_ODDS_DIFFER 3.0
-#define ENDS_ODDS_EQUAL	 19.0
-#define ENDS_RUNS_MOST	 24
-#define SET_SHARE	 0.95
+#define SET_SHARE 0.95
 /* Below this a measurement tells nothing that a person would wait for. */
 #define BITS_LEAST 1e-4
 #define GROUP_MOST 256
@@ -23,17 +20,9 @@
 #define TWO_ODDS_HINT 1.0
 #define TWO_ODDS      20.0
 #define TWO_ODDS_TOLD 100.0
-#define ODD_SDS	      1.5
 #define HINT_BOOTS    6
 
-static int runs_per_boot(const struct bisect_state *s)
-{
-	double d = fabs(s->params.step) / s->params.sigma;
-
-	return d >= 4 ? 1 : d >= 1.5 ? 2 : 3;
-}
-
-static void step_measure(const struct bisect_state *s, struct bisect_step *step,
+void bisect_step_measure(const struct bisect_state *s, struct bisect_step *step,
 			 enum bisect_phase phase, int commit, int runs)
 {
 	const struct bisect_params *p = &s->params;
@@ -50,9 +39,25 @@ static void step_measure(const struct bisect_state *s, struct bisect_step *step,
 		step->runs = p->max_runs - (int)s->n_runs;
 }
 
-static int pending_boots(const struct bisect_state *s, int commit)
+int bisect_step_pending(const struct bisect_state *s, int commit)
 {
 	return s->pending[commit == BISECT_GOOD_END ? s->graph->n : (size_t)commit];
+}
+
+static int runs_per_boot(const struct bisect_state *s)
+{
+	double d = fabs(s->params.step) / s->params.sigma;
+
+	return d >= 4 ? 1 : d >= 1.5 ? 2 : 3;
+}
+
+void bisect_step_measure_or_wait(const struct bisect_state *s, struct bisect_step *step,
+				 enum bisect_phase phase, int commit, bool wait)
+{
+	if (wait)
+		step->action = BISECT_WAIT;
+	else
+		bisect_step_measure(s, step, phase, commit, runs_per_boot(s));
 }
 
 static bool any_pending(const struct bisect_state *s)
@@ -60,62 +65,6 @@ static bool any_pending(const struct bisect_state *s)
 	for (size_t i = 0; i <= s->graph->n; i++)
 		if (s->pending[i])
 			return true;
-	return false;
-}
-
-static void step_measure_or_wait(const struct bisect_state *s, struct bisect_step *step,
-				 enum bisect_phase phase, int commit, bool wait)
-{
-	if (wait)
-		step->action = BISECT_WAIT;
-	else
-		step_measure(s, step, phase, commit, runs_per_boot(s));
-}
-
-/* Good, bad, bad, good, …: drift of the machine then hits both ends alike. */
-static int end_in_turn(int good_boots, int bad_boots, int bad_end)
-{
-	if (good_boots == bad_boots)
-		return good_boots % 2 == 0 ? BISECT_GOOD_END : bad_end;
-	return good_boots < bad_boots ? BISECT_GOOD_END : bad_end;
-}
-
-/* Return: true if @step says what to do about the ends. */
-static bool step_ends(struct bisect_state *s, struct bisect_step *step)
-{
-	const int bad_end = (int)s->graph->n - 1;
-	const int good_boots = bisect_boots(s, BISECT_GOOD_END);
-	const int bad_boots = bisect_boots(s, bad_end);
-	const int good_pending = pending_boots(s, BISECT_GOOD_END);
-	const int bad_pending = pending_boots(s, bad_end);
-	const int turn = end_in_turn(good_boots + good_pending, bad_boots + bad_pending, bad_end);
-	const struct bisect_eval *v;
-	double d = bisect_params_size(&s->params) / s->params.sigma;
-	double runs_least = fmax(4, ceil(2 * (4 / d) * (4 / d)));
-	double runs;
-	bool can_more;
-
-	if (good_boots < 2 || bad_boots < 2) {
-		step_measure_or_wait(s, step, BISECT_PHASE_ENDS, turn,
-				     good_boots + good_pending >= 2 &&
-					     bad_boots + bad_pending >= 2);
-		return true;
-	}
-	v = bisect_eval_get(s);
-	runs = fmin(bisect_runs(s, BISECT_GOOD_END), bisect_runs(s, bad_end));
-	can_more = runs < ENDS_RUNS_MOST;
-	if ((runs >= 4 && v->ends_log_equal > log(ENDS_ODDS_EQUAL)) ||
-	    (runs >= fmin(runs_least, ENDS_RUNS_MOST) && v->p_none > 0.95) ||
-	    (!can_more && v->p_none > 0.5)) {
-		step->action = BISECT_NONE;
-		step->commit = bad_end;
-		return true;
-	}
-	if (can_more && (v->ends_log_differ < log(ENDS_ODDS_DIFFER) || v->p_none > 0.2)) {
-		step_measure_or_wait(s, step, BISECT_PHASE_ENDS, turn,
-				     good_pending + bad_pending >= 2);
-		return true;
-	}
 	return false;
 }
 
@@ -185,7 +134,7 @@ static void verify_commit(const struct bisect_state *s, int commit, int *missing
 
 	if (*missing >= 0 || s->skip[commit] || boots >= 2)
 		return;
-	*missing = boots + pending_boots(s, commit) < 2 ? commit : UNDER_WAY;
+	*missing = boots + bisect_step_pending(s, commit) < 2 ? commit : UNDER_WAY;
 }
 
 /* A testable member or parent with fewer than two boots. */
@@ -211,7 +160,7 @@ static bool step_verify(const struct bisect_state *s, struct bisect_step *step, 
 
 	if (missing == NOTHING_MISSING)
 		return false;
-	step_measure_or_wait(s, step, BISECT_PHASE_VERIFY, missing, missing == UNDER_WAY);
+	bisect_step_measure_or_wait(s, step, BISECT_PHASE_VERIFY, missing, missing == UNDER_WAY);
 	return true;
 }
 
@@ -275,7 +224,7 @@ static void step_search(const struct bisect_state *s, const struct bisect_eval *
 		step_set(s, v, step, false);
 		return;
 	}
-	step_measure(s, step, BISECT_PHASE_SEARCH, choice.commit, choice.runs);
+	bisect_step_measure(s, step, BISECT_PHASE_SEARCH, choice.commit, choice.runs);
 	step->bits = choice.bits;
 }
 
@@ -306,7 +255,7 @@ static void step_single(struct bisect_state *s, struct bisect_step *step)
 {
 	const struct bisect_eval *v = bisect_eval_get(s);
 
-	if (!step_ends(s, step) && !step_answer(s, v, step))
+	if (!bisect_step_ends(s, step) && !step_answer(s, v, step))
 		step_search(s, v, step);
 }
 
@@ -361,11 +310,11 @@ static bool step_two(struct bisect_state *s, struct bisect_eval *v, const struct
 	if (!bisect_two_is(s, t, log(TWO_ODDS)))
 		return false;
 	/* Not because of one odd boot. */
-	if (t->residual_sds > ODD_SDS && v->nodes[t->residual].n_boots < 2) {
+	if (t->residual_sds > BISECT_ODD_SDS && v->nodes[t->residual].n_boots < 2) {
 		int commit = v->nodes[t->residual].commit;
 
-		step_measure_or_wait(s, step, BISECT_PHASE_SEARCH, commit,
-				     pending_boots(s, commit) > 0);
+		bisect_step_measure_or_wait(s, step, BISECT_PHASE_SEARCH, commit,
+					    bisect_step_pending(s, commit) > 0);
 		return true;
 	}
 	for (int i = 0; i < 2; i++) {
@@ -389,56 +338,6 @@ static bool step_two(struct bisect_state *s, struct bisect_eval *v, const struct
 	return t->log_odds >= log(TWO_ODDS_TOLD);
 }
 
-/* Runs for a look that sees half a step with some certainty. */
-static int runs_for_look(const struct bisect_state *s)
-{
-	double d = fabs(s->params.step) / s->params.sigma;
-
-	return d > 0 ? (int)fmin(8, fmax(1, ceil(8 / (d * d)))) : 3;
-}
-
-/*
- * The ends may be equal because what came went again: one look at the middle of the range before
- * NONE is said. Return: true if @step asks for it.
- */
-static bool step_middle(struct bisect_state *s, const struct bisect_eval *v,
-			const struct bisect_two *two, struct bisect_step *step)
-{
-	const size_t n = s->graph->n;
-	_cleanup_(freep) double *weight = xcalloc(n, sizeof(*weight));
-	_cleanup_(freep) double *behind = xcalloc(n, sizeof(*behind));
-	int commit = BISECT_NO_COMMIT;
-	double best = 0;
-	double total;
-
-	memcpy(weight, s->prior, n * sizeof(*weight));
-	bisect_eval_p_bad_all(s, v, weight, behind);
-	total = behind[n - 1];
-	for (size_t x = 0; x + 1 < n; x++) {
-		double even = fmin(behind[x], total - behind[x]) / total;
-
-		if (s->skip[x])
-			continue;
-		if (even > 0.2 && bisect_eval_node(v, (int)x)) {
-			/* Seen already; only what looks odd is worth a second boot. */
-			if (two->residual_sds < ODD_SDS || v->nodes[two->residual].n_boots >= 2)
-				return false;
-			commit = v->nodes[two->residual].commit;
-			break;
-		}
-		if (even > best) {
-			best = even;
-			commit = (int)x;
-		}
-	}
-	if (commit == BISECT_NO_COMMIT)
-		return false;
-	step_measure_or_wait(s, step, BISECT_PHASE_ENDS, commit, pending_boots(s, commit) > 0);
-	if (step->action == BISECT_MEASURE)
-		step_measure(s, step, BISECT_PHASE_ENDS, commit, runs_for_look(s));
-	return true;
-}
-
 /* One step explains nearly all: what it explains worst is measured again before it is blamed. */
 static void step_hint(struct bisect_state *s, const struct bisect_eval *v,
 		      const struct bisect_two *t, struct bisect_step *step)
@@ -447,23 +346,8 @@ static void step_hint(struct bisect_state *s, const struct bisect_eval *v,
 
 	if (!bisect_two_is(s, t, log(TWO_ODDS_HINT)) || v->nodes[t->residual].n_boots >= HINT_BOOTS)
 		return;
-	step_measure_or_wait(s, step, BISECT_PHASE_VERIFY, commit, pending_boots(s, commit) > 0);
-}
-
-/* The ends as they are now, next to those of the start: a machine that moved shows. */
-static void step_drift(struct bisect_state *s, struct bisect_step *step)
-{
-	const int ends[2] = { BISECT_GOOD_END, (int)s->graph->n - 1 };
-
-	for (int i = 0; i < 2 && step->action == BISECT_DONE; i++)
-		if (!bisect_drift_is_checked(s, ends[i]))
-			step_measure_or_wait(s, step, BISECT_PHASE_VERIFY, ends[i],
-					     pending_boots(s, ends[i]) > 0);
-}
-
-static bool ends_known(const struct bisect_state *s)
-{
-	return bisect_boots(s, BISECT_GOOD_END) >= 2 && bisect_boots(s, (int)s->graph->n - 1) >= 2;
+	bisect_step_measure_or_wait(s, step, BISECT_PHASE_VERIFY, commit,
+				    bisect_step_pending(s, commit) > 0);
 }
 
 int bisect_next(struct bisect_state *s, struct bisect_step *ret, struct err *e)
@@ -482,17 +366,17 @@ int bisect_next(struct bisect_state *s, struct bisect_step *ret, struct err *e)
 	} else if (s->params.max_runs > 0 && (int)s->n_runs >= s->params.max_runs) {
 		step_set(s, v, &step, true);
 	} else {
-		if (ends_known(s))
+		if (bisect_step_ends_known(s))
 			bisect_two_fit(s, v, &two);
 		if (!two.p_node[0] || !step_two(s, v, &two, &step)) {
 			step_single(s, &step);
 			if (step.action == BISECT_NONE)
-				(void)step_middle(s, v, &two, &step);
+				(void)bisect_step_middle(s, v, &two, &step);
 			if (two.p_node[0] &&
 			    (step.action == BISECT_DONE || step.action == BISECT_NONE))
 				step_hint(s, v, &two, &step);
 			if (step.action == BISECT_DONE && s->params.check_drift)
-				step_drift(s, &step);
+				bisect_step_drift(s, &step);
 		}
 		bisect_two_done(&two);
 	}
