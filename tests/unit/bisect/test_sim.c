@@ -64,17 +64,17 @@ static void large_step_in_a_long_range_is_named(void **state)
 
 static void small_step_is_named_where_plain_fails(void **state)
 {
-	struct bisect_sim sim = noisy(-2, 10);
+	struct bisect_sim sim = noisy(-2, 6);
 	struct bisect_sim_result ours, plain;
 
 	(void)state;
 	run(32, &sim, &ours);
-	assert_true(ours.right >= 9);
+	assert_true(ours.right >= 5);
 	sim.strategy = BISECT_PLAIN;
-	sim.trials = 400;
+	sim.trials = 200;
 	run(32, &sim, &plain);
-	assert_int_equal(plain.named, 400);
-	assert_true(plain.right < 320);
+	assert_int_equal(plain.named, 200);
+	assert_true(plain.right < 160);
 }
 
 static void plain_costs_what_it_must(void **state)
@@ -164,17 +164,17 @@ static void cluster_around_the_culprit_gives_the_set(void **state)
 
 static void both_of_two_steps_are_named(void **state)
 {
-	struct bisect_sim sim = noisy(20, 4);
+	struct bisect_sim sim = noisy(20, 3);
 	struct bisect_sim_result r;
 
 	(void)state;
 	sim.second = 0.4;
-	run(64, &sim, &r);
-	assert_true(r.two_right >= 3);
+	run(32, &sim, &r);
+	assert_true(r.two_right >= 2);
 	assert_int_equal(r.two_right, r.two);
 	sim.second = -1;
-	run(64, &sim, &r);
-	assert_int_equal(r.none, 4);
+	run(32, &sim, &r);
+	assert_int_equal(r.none, 3);
 	assert_int_equal(r.two_right, r.two);
 }
 
@@ -205,15 +205,15 @@ static void forecast_shrinks_on_the_way(void **state)
 	assert_ok(bisect_graph_add_line(&g, 64, &e), &e);
 	assert_ok(bisect_graph_prepare(&g, &e), &e);
 	assert_ok(bisect_init(&s, &g, &sim.model, &e), &e);
-	assert_ok(bisect_forecast(&s, 1, 9, 0, 1, &plan, &e), &e);
-	assert_ok(bisect_forecast(&s, 1, 9, 0, 1, &same, &e), &e);
+	assert_ok(bisect_forecast(&s, 1, 5, 0, 1, &plan, &e), &e);
+	assert_ok(bisect_forecast(&s, 1, 5, 0, 1, &same, &e), &e);
 	assert_memory_equal(&plan, &same, sizeof(plan));
-	assert_true(plan.named >= 8);
+	assert_true(plan.named >= 4);
 	assert_true(plan.builds >= 6 && plan.builds <= 10);
 	assert_in_range(plan.minutes, 100, 220);
 	assert_true(plan.minutes_p90 >= plan.minutes);
 	assert_near(plan.wall, plan.minutes, 1e-9);
-	assert_ok(bisect_forecast(&s, 4, 9, 0, 1, &four, &e), &e);
+	assert_ok(bisect_forecast(&s, 4, 5, 0, 1, &four, &e), &e);
 	assert_true(four.wall < plan.wall);
 	/* No more computing than allowed: some trials, or the beginning of one. */
 	assert_ok(bisect_forecast(&s, 1, 9, 40, 1, &same, &e), &e);
@@ -229,10 +229,10 @@ static void forecast_shrinks_on_the_way(void **state)
 		assert_ok(bisect_add_run(&s, 20, boot + 4, 100.2, &e), &e);
 		assert_ok(bisect_add_run(&s, 28, boot + 6, 104.9, &e), &e);
 	}
-	assert_ok(bisect_forecast(&s, 1, 9, 0, 1, &left, &e), &e);
+	assert_ok(bisect_forecast(&s, 1, 5, 0, 1, &left, &e), &e);
 	assert_true(left.minutes < 0.6 * plan.minutes);
 	assert_int_equal(s.n_runs, 8);
-	assert_err(bisect_forecast(&s, 0, 9, 0, 1, &left, &e), ERR_INVAL, &e);
+	assert_err(bisect_forecast(&s, 0, 5, 0, 1, &left, &e), ERR_INVAL, &e);
 	assert_err(bisect_forecast(&s, 1, 0, 0, 1, &left, &e), ERR_INVAL, &e);
 	bisect_done(&s);
 	bisect_graph_done(&g);
