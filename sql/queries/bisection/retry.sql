@@ -8,9 +8,9 @@ WITH old AS (
 		AND EXISTS (SELECT FROM regression r WHERE r.id = old.regression AND r.culprit IS NULL AND r.state = 'confirmed')
 	RETURNING bisection.id
 )
-INSERT INTO bisection (id, tree, good, bad, job, metric, dedupe, request, asked_by)
+INSERT INTO bisection (id, tree, good, bad, job, metric, dedupe, request, asked_by, machine)
 SELECT $2, tree, good, bad, job, metric, dedupe, (request - '{deadline,deadline_s}'::text[]) || jsonb_build_object('again', id)
-	|| CASE WHEN EXISTS (SELECT FROM freed) THEN jsonb_build_object('regression', regression) ELSE '{}' END, $3
+	|| CASE WHEN EXISTS (SELECT FROM freed) THEN jsonb_build_object('regression', regression) ELSE '{}' END, $3, request->>'machine'
 FROM old
 ON CONFLICT (dedupe) WHERE state IN ('queued', 'checking-ends', 'running', 'verifying') DO NOTHING
 RETURNING id

@@ -294,8 +294,14 @@ static void tried_again_with_its_regression(void **state)
 		"repeat('a', 40), repeat('b', 40))");
 	pg_exec("UPDATE bisection SET regression = 'r1111111' WHERE id = 'b1111111'");
 	assert_err(bisection_retry(pg_db(), "b1111111", "joe", id, &e), ERR_CONFLICT, &e);
-	pg_exec("UPDATE bisection SET state = 'not-reproduced', finished = now() WHERE id = 'b1111111'");
+	pg_exec("UPDATE bisection SET state = 'not-reproduced', finished = now(), request = request || "
+		"(SELECT jsonb_build_object('machine', name) FROM machine ORDER BY name LIMIT 1) "
+		"WHERE id = 'b1111111'");
 	assert_ok(bisection_retry(pg_db(), "b1111111", "joe", id, &e), &e);
+	assert_int_equal(queue_num("SELECT count(*) FROM bisection WHERE id = '%s' AND machine = "
+				   "request->>'machine'",
+				   id),
+			 1);
 	assert_err(bisection_retry(pg_db(), "b1111111", "joe", again, &e), ERR_CONFLICT, &e);
 	assert_ok(bisection_take_over(pg_db(), id, &taken, &e), &e);
 	assert_true(taken);
