@@ -259,6 +259,48 @@ static void check_row(struct html *h, const char *what, const char *commit, cons
 	html_close(h);
 }
 
+/* The bad end without the commit, against the bad end and against the good level. */
+static void revert_rows(struct html *h, const json_t *revert)
+{
+	const json_t *conflicts = json_object_get(revert, "conflicts");
+	const char *first = json_string_value(json_array_get(conflicts, 0));
+	const char *why = json_str(revert, "why", NULL), *commit = json_str(revert, "commit", NULL);
+	_cleanup_(freep) char *text = NULL;
+
+	if (!revert)
+		return;
+	if (why || !commit) {
+		text = why ? xasprintf("reverted on top of the bad end: not measured, %.200s", why)
+			   : xasprintf("does not revert cleanly on top of the bad end%s%.200s%s",
+				       first ? ": conflicts in " : "", first ? first : "",
+				       json_array_size(conflicts) > 1 ? " and more" : "");
+		check_row(h, text, commit, NULL);
+		return;
+	}
+	if (json_object_get(revert, "against_bad"))
+		check_row(h, "reverted on top of the bad end, against the bad end", commit,
+			  json_object_get(revert, "against_bad"));
+	check_row(h, "reverted on top of the bad end, against the good level", commit, revert);
+}
+
+static void tip_row(struct html *h, const json_t *tip)
+{
+	const char *why = json_str(tip, "why", NULL), *step = json_str(tip, "step", "");
+	const char *branch = json_str(tip, "branch", NULL);
+	_cleanup_(freep) char *text = NULL;
+
+	if (!tip)
+		return;
+	text = xasprintf("%sthe tip of %s%.200s%s%.200s",
+			 why			    ? ""
+			 : !strcmp(step, "present") ? "still there at "
+			 : !strcmp(step, "gone")    ? "gone at "
+						    : "",
+			 branch ? "branch " : "the branch", branch ? branch : "",
+			 why ? ": not measured, " : ", against the good level", why ? why : "");
+	check_row(h, text, json_str(tip, "commit", NULL), why ? NULL : tip);
+}
+
 /* What was measured again beside the commit and its parent. */
 static void checks(struct html *h, const json_t *r)
 {
@@ -281,15 +323,8 @@ static void checks(struct html *h, const json_t *r)
 		check_row(h, "brought a step", json_str(taken, "commit", NULL), taken);
 		check_row(h, "took it away again", json_str(taken, "by", NULL), NULL);
 	}
-	if (revert)
-		check_row(h,
-			  json_is_true(json_object_get(revert, "applies"))
-				  ? "taken back on top of the bad end, against the good level"
-				  : "does not apply when taken back on top of the bad end",
-			  json_str(revert, "commit", NULL), revert);
-	if (tip)
-		check_row(h, "the tip of the branch against the good level",
-			  json_str(tip, "commit", NULL), tip);
+	revert_rows(h, revert);
+	tip_row(h, tip);
 	if (ends)
 		check_row(h, "the bad end against the good one", NULL, ends);
 	table_end(h);

@@ -63,16 +63,17 @@ static int effect_found(const struct bisection_power_ask *a, const struct bisect
 	double noise_sd = hypot(p->sigma, p->boot_sd) / (noise->ln ? 1 : fabs(noise->level));
 	double effect = fmax(2 * a->min_effect, noise_sd / 2);
 
-	for (int i = 0; i < DOUBLED_MOST; i++, effect *= 2) {
+	for (int i = 0; i < DOUBLED_MOST; i++) {
 		struct bisect_forecast f = { 0 };
 		int r = play(a, g, noise, p, effect, max_runs, TRIALS_FEW, &f, e);
 
 		if (r < 0)
 			return r;
-		if (p_right(a, &f) < BISECTION_POWER_LEAST)
-			continue;
-		*ret = effect;
-		break;
+		if (p_right(a, &f) >= BISECTION_POWER_LEAST) {
+			*ret = effect;
+			break;
+		}
+		effect *= 2;
 	}
 	return 0;
 }
