@@ -117,16 +117,57 @@ const char *bisection_run_hash(const struct bisection_run *b, int commit)
 	return commit == BISECT_GOOD_END ? b->good : b->range.graph.commits[commit].hash;
 }
 
+/* A merge base that is good and was measured, as a parent outside of the range; or NULL. */
+static const char *base_called(const struct bisection_run *b, const char *hash)
+{
+	const struct bisection_fork *f = &b->fork;
+
+	for (size_t i = 0; i < f->n_bases; i++)
+		if (f->sides[i] == BISECT_BASE_GOOD && !strcmp(f->bases[i], hash))
+			return f->bases[i];
+	return NULL;
+}
+
+/*
+ * What stands for the parents outside of the range: of a topic that went on after it was merged it is
+ * the merge base itself, which was measured; else the good end.
+ */
+static size_t outside_parents(const struct bisection_run *b, const struct bisect_commit *c,
+			      const char **ret)
+{
+	struct mirror_commit commit = { 0 };
+	size_t n = 0;
+	bool other = false;
+
+	if (b->fork.stage != BISECTION_BAD_SIDE || b->fork.n_bases < 2 ||
+	    mirror_commit(b->mirror, c->hash, &commit, NULL) < 0) {
+		ret[0] = b->good;
+		return 1;
+	}
+	for (size_t i = 0; i < commit.n_parents; i++) {
+		const char *base = base_called(b, commit.parents[i]);
+
+		if (base && n < BISECTION_BASES_MAX)
+			ret[n++] = base;
+		else
+			other |= bisect_graph_find(&b->range.graph, commit.parents[i], NULL) < 0;
+	}
+	mirror_commit_done(&commit);
+	if (other || !n)
+		ret[n++] = b->good;
+	return n;
+}
+
 size_t bisection_run_parents(const struct bisection_run *b, int commit, const char ***ret)
 {
 	const struct bisect_commit *c = &b->range.graph.commits[commit];
-	const char **list = xcalloc(c->n_parents + 2, sizeof(*list));
+	const char **list = xcalloc(c->n_parents + BISECTION_BASES_MAX + 2, sizeof(*list));
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n_parents; i++)
 		list[n++] = b->range.graph.commits[c->parents[i]].hash;
 	if (c->outside || n == 0)
-		list[n++] = b->good;
+		n += outside_parents(b, c, list + n);
 	*ret = list;
 	return n;
 }

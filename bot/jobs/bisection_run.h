@@ -123,7 +123,8 @@ int bisection_run_skip(struct bisection_run *b, int commit, enum bisect_skip why
 const char *bisection_run_hash(const struct bisection_run *b, int commit);
 
 /**
- * bisection_run_parents() - hashes of its parents, the good end for those outside of the range.
+ * bisection_run_parents() - hashes of its parents; for those outside of the range the merge base, if it
+ * is one of several, or the good end.
  * @ret: room for one more; free() it, the hashes belong to @b. Return: how many, at least 1.
  */
 size_t bisection_run_parents(const struct bisection_run *b, int commit, const char ***ret);
