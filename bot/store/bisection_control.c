@@ -108,7 +108,7 @@ int bisection_cancel(struct db *db, const char *id, const char *by, const char *
 {
 	_cleanup_(freep) char *text = NULL;
 
-	if (!reason || !*reason || strlen(reason) > REASON_MAX)
+	if (!reason || strspn(reason, " \t\r\n") == strlen(reason) || strlen(reason) > REASON_MAX)
 		return err_set(e, ERR_INVAL, "a reason of 1 to %d bytes is needed", REASON_MAX);
 	text = xasprintf("cancelled by %s: %s", by, reason);
 	return db_tx(db, change,

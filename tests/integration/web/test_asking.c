@@ -186,6 +186,8 @@ static void who_asked_may_extend_cancel_and_try_again(void **state)
 	assert_int_equal(early.status, 409);
 	POST_JSON(why, cancel, "{}");
 	assert_int_equal(why.status, 422);
+	POST_JSON(blank, cancel, "{\"reason\":\" \\n\"}");
+	assert_int_equal(blank.status, 422);
 	POST_JSON(odd, cancel, "{\"because\":\"x\"}");
 	assert_int_equal(odd.status, 422);
 	POST_JSON(gone, cancel, "{\"reason\":\"<b>not</b> needed\"}");
