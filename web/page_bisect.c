@@ -10,6 +10,8 @@
 
 /* Candidates shown one by one; the rest is summed up. */
 #define MAX_BARS 60
+/* The page of an open one is read again that often. */
+#define REFRESH_S 30
 
 int load_bisect(struct request *q, json_t **ret, struct err *e)
 {
@@ -541,6 +543,8 @@ void render_bisect(struct request *q, struct html *h, const json_t *j)
 	const json_t *log = json_object_get(j, "log"), *s;
 	size_t i;
 
+	/* Without a script; when nothing has changed it costs a few bytes. */
+	q->answer.refresh = json_object_get(j, "finished") ? 0 : REFRESH_S;
 	page_begin(q, h, title, "/bisects");
 	html_el(h, "h1", NULL, title);
 	result(h, j);

@@ -18,7 +18,8 @@ struct route;
 
 /**
  * struct answer - @fd: a file to send instead of @body, or -1. Strings are literals but @location.
- * @received: bytes of a machine's stream that are there, "" when there is none.
+ * @received: bytes of a machine's stream that are there, "" when there is none. @refresh: seconds after
+ * which a browser reads it again, 0: never.
  */
 struct answer {
 	unsigned status;
@@ -30,6 +31,7 @@ struct answer {
 	char allow[64];
 	char received[24];
 	unsigned retry_after;
+	unsigned refresh;
 	bool close;
 	bool lasting; /* may be cached for an hour */
 	bool sent;

@@ -212,6 +212,10 @@ static void add_headers(struct MHD_Response *res, const struct request *q)
 		add_header(res, "WWW-Authenticate", "Bearer");
 	if (a->close)
 		add_header(res, "Connection", "close");
+	if (a->refresh) {
+		(void)snprintf(num, sizeof(num), "%u", a->refresh);
+		add_header(res, "Refresh", num);
+	}
 	if (a->retry_after) {
 		(void)snprintf(num, sizeof(num), "%u", a->retry_after);
 		add_header(res, "Retry-After", num);

@@ -239,6 +239,17 @@ static void head_and_etag_save_bytes(void **state)
 	assert_int_equal(same.body.len, 0);
 }
 
+static void page_of_an_open_bisection_is_read_again(void **state)
+{
+	(void)state;
+	DO_GET(open, "/b/b2222222");
+	assert_string_equal(reply_header(&open, "Refresh"), "30");
+	DO_GET(json, "/b/b2222222.json");
+	assert_string_equal(reply_header(&json, "Refresh"), "");
+	DO_GET(ended, "/b/b5k2p9xm");
+	assert_string_equal(reply_header(&ended, "Refresh"), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +263,7 @@ int main(void)
 		cmocka_unit_test(wrong_requests_get_the_right_status),
 		cmocka_unit_test(errors_of_the_api_are_problem_objects),
 		cmocka_unit_test(head_and_etag_save_bytes),
+		cmocka_unit_test(page_of_an_open_bisection_is_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, served_start, served_stop);
