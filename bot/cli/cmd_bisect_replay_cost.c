@@ -148,15 +148,15 @@ void replay_cost_json(json_t *o, const struct replay_cost *c, const struct repla
 
 void replay_cost_print(const struct replay_cost *c, const struct replay_plain *plain)
 {
-	(void)printf("cost: %d builds, %d boots, %d runs, %.0f machine minutes", c->builds,
+	(void)printf("cost: %d builds, %d boots, %d runs, %.1f machine minutes", c->builds,
 		     c->boots, c->runs, c->minutes);
 	if (c->sure_step)
-		(void)printf("; sure after %.0f, the rest verified it", c->sure_minutes);
+		(void)printf("; sure after %.1f, the rest verified it", c->sure_minutes);
 	if (c->beside.boots)
 		(void)printf(" (%d boots on a revert or the tip)", c->beside.boots);
 	(void)printf("\nplain bisection:");
 	for (size_t i = 0; i < ARRAY_SIZE(plain_boots); i++) {
-		(void)printf("%s %.0f minutes with %d boots a step", i ? ";" : "",
+		(void)printf("%s %.1f minutes with %d boots a step", i ? ";" : "",
 			     plain->minutes[i], plain_boots[i]);
 		if (plain->trials && !plain->none)
 			(void)printf(", right in %.0f %%", 100 * plain->right[i]);
