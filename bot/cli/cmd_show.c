@@ -61,6 +61,18 @@ static void found_by(const json_t *j)
 	}
 }
 
+/* A commit that claims to fix the culprit, or to take it back. */
+static void show_fix(const json_t *f)
+{
+	bool reverts = !strcmp(json_str(f, "says", ""), "reverts");
+
+	cli_out("%s %.12s %.60s  %s\n", reverts ? "undone?  " : "fixed?   ",
+		json_str(f, "commit", ""), json_str(f, "title", ""),
+		json_is_true(json_object_get(f, "measured"))
+			? "by its own words"
+			: "by its own words, not measured yet");
+}
+
 static void show_regression(const struct cli *cli, const json_t *j)
 {
 	const json_t *effect = json_object_get(j, "effect"),
@@ -86,6 +98,8 @@ static void show_regression(const struct cli *cli, const json_t *j)
 		cli_out("culprit   %.12s %.60s  P=%s\n", json_str(culprit, "commit", ""),
 			json_str(culprit, "title", ""),
 			probability_text(p, json_f64(culprit, "p", NAN)));
+	json_array_foreach (json_object_get(j, "possibly_fixed"), i, h)
+		show_fix(h);
 	if (json_str(j, "bisect", NULL))
 		cli_out("bisection %s\n", json_str(j, "bisect", ""));
 	found_by(j);

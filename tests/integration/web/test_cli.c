@@ -103,6 +103,7 @@ static void show_finds_each_kind_of_thing(void **state)
 	(void)state;
 	CLI(r, "show r7f3k2qa");
 	assert_non_null(strstr(r.out, "take the range lock"));
+	assert_non_null(strstr(r.out, "undone?   444444444444 "));
 	CLI(b, "show b5k2p9xm");
 	assert_non_null(strstr(b.out, "first bad commit " H_CULP));
 	CLI(c, "show 44444444");
