@@ -124,7 +124,7 @@ static int print_problems(const struct cli *cli, json_t *problems)
 static void print_power(const struct bisection_plan *plan)
 {
 	const struct bisection_power *p = &plan->power;
-	const char *warning = bisection_plan_warning(plan);
+	_cleanup_(freep) char *warning = bisection_plan_warning(plan);
 
 	if (plan->has_power)
 		cli_out("to find a change of %.2f %% in noise of %.2f %%: %.0f boots (9 in 10 times at "

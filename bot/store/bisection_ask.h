@@ -68,8 +68,8 @@ struct bisection_plan {
 /** bisection_plan_json() - the plan as HTTP and --json show it; a new reference. */
 json_t *bisection_plan_json(const struct bisection_plan *plan);
 
-/** bisection_plan_warning() - why it may well find nothing; NULL: no reason. Static string. */
-const char *bisection_plan_warning(const struct bisection_plan *plan);
+/** bisection_plan_warning() - why it may well find nothing; NULL: no reason. The caller's to free. */
+char *bisection_plan_warning(const struct bisection_plan *plan);
 
 /**
  * bisection_ask() - check a request and, unless @dry_run, store it or join an equal open one.

@@ -153,15 +153,25 @@ int ask_power(struct db *db, const struct bisection_ask *a, struct bisection_pla
 	return 0;
 }
 
-const char *bisection_plan_warning(const struct bisection_plan *plan)
+char *bisection_plan_warning(const struct bisection_plan *plan)
 {
+	const struct bisection_power *p = &plan->power;
+	const char *guess = p->known ? "" : "the job was never run: noise and cost are guesses";
+
 	if (!plan->machines)
-		return "no machine of the job's group is up: it waits until one is";
+		return xstrdup("no machine of the job's group is up: it waits until one is");
 	if (!plan->has_power)
 		return NULL;
-	if (plan->power.p_right < P_RIGHT_WARN)
-		return "the budget may well be spent before a commit can be named";
-	return plan->power.known ? NULL : "the job was never run: noise and cost are guesses";
+	if (p->p_right < P_RIGHT_WARN && p->runs_p90 > (double)plan->max_runs)
+		return xasprintf("%lld runs may well be spent before a commit can be named: about "
+				 "%.0f are needed for a change of %.2f %% in noise of %.2f %%%s%s",
+				 (long long)plan->max_runs, p->runs_p90, 100 * plan->min_effect,
+				 100 * p->noise_sd, *guess ? "; " : "", guess);
+	if (p->p_right < P_RIGHT_WARN)
+		return xasprintf(
+			"a change of %.2f %% may well not be found in noise of %.2f %%%s%s",
+			100 * plan->min_effect, 100 * p->noise_sd, *guess ? "; " : "", guess);
+	return *guess ? xstrdup(guess) : NULL;
 }
 
 static void set_new(json_t *o, const char *key, json_t *v)
@@ -183,6 +193,7 @@ json_t *bisection_plan_json(const struct bisection_plan *plan)
 {
 	json_t *j = json_object(), *range = json_object(), *steps = json_object();
 	json_t *power = json_object(), *runs = json_object(), *hours = json_object();
+	_cleanup_(freep) char *warning = bisection_plan_warning(plan);
 	const struct bisection_power *p = &plan->power;
 
 	json_set_str(j, "id", plan->id[0] ? plan->id : NULL);
@@ -201,7 +212,7 @@ json_t *bisection_plan_json(const struct bisection_plan *plan)
 	json_set_f64(power, "min_effect", plan->min_effect);
 	json_set_i64(runs, "max", plan->max_runs);
 	json_set_i64(j, "machines", plan->machines);
-	json_set_str(power, "warning", bisection_plan_warning(plan));
+	json_set_str(power, "warning", warning);
 	if (plan->has_power) {
 		set_new(steps, "expect", expect_json(p->steps, p->steps_p90));
 		set_new(runs, "expect", expect_json(p->runs, p->runs_p90));

@@ -433,6 +433,12 @@ static void fields_that_contradict_the_job_are_told(void **state)
 
 		refuses("v1", "master", more, wrong[i][1], wrong[i][2], wrong[i][3]);
 	}
+	POST_JSON(few, "/api/v1/bisects?dry_run=1",
+		  "{\"tree\":\"linus\",\"good\":\"v1\",\"bad\":\"master\",\"job\":\"brk\","
+		  "\"max_runs\":4}");
+	if (!strstr(strbuf_str(&few.body), "4 runs may well be spent") &&
+	    !strstr(strbuf_str(&few.body), "4 runs are too few"))
+		fail_msg("%s", strbuf_str(&few.body));
 	POST_JSON(class, "/api/v1/bisects?dry_run=1",
 		  "{\"tree\":\"linus\",\"good\":\"v1\",\"bad\":\"master\",\"job\":\"pf1\","
 		  "\"machine\":\"class:q\"}");
