@@ -314,8 +314,10 @@ int mirror_fetch(struct mirror *m, const struct mirror_tree *tree, struct mirror
 	r = check_tree(&t, e);
 	if (r == 0)
 		r = mirror_locks_share(m, &lock, e);
-	if (r == 0)
+	if (r == 0) {
+		mirror_packs_sweep(m, lock);
 		r = fetch_steps(m, &p, &f, e);
+	}
 	if (r < 0 && lock >= 0 && mirror_locks_sweep(m, lock)) {
 		plan_done(&p);
 		r = fetch_steps(m, &p, &f, e);

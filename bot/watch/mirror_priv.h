@@ -57,3 +57,6 @@ int mirror_locks_share(const struct mirror *m, int *ret_fd, struct err *e);
  * @fd: of mirror_locks_share(). Return: how many.
  */
 int mirror_locks_sweep(const struct mirror *m, int fd);
+
+/** mirror_packs_sweep() - the same for packs that were not received whole. */
+void mirror_packs_sweep(const struct mirror *m, int fd);

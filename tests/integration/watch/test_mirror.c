@@ -174,6 +174,24 @@ static void a_lock_that_a_killed_git_left_does_not_stop_a_tree(void **state)
 	run("! test -e m/packed-refs.lock");
 }
 
+static void half_a_pack_does_not_stay(void **state)
+{
+	_cleanup_(freep) char *path = xasprintf("%s/m.fetch.lock", repo_scratch);
+	int fd;
+
+	(void)state;
+	(void)fetch(all);
+	run("cd m/objects/pack; touch -d '1 minute ago' tmp_pack_abcdef tmp_idx_abcdef pack-x.keep; "
+	    "touch tmp_pack_young");
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_SH), 0);
+	(void)fetch(all);
+	run("test -e m/objects/pack/tmp_pack_abcdef");
+	assert_int_equal(close(fd), 0);
+	(void)fetch(all);
+	run("cd m/objects/pack; ! ls tmp_*_abcdef; test -e tmp_pack_young; test -e pack-x.keep");
+}
+
 static void drops_a_deleted_branch_and_keeps_its_tip(void **state)
 {
 	_cleanup_(freep) char *tip = NULL;
@@ -512,6 +530,7 @@ int main(void)
 		T(fetches_and_follows_a_branch),
 		T(keeps_the_old_tip_of_a_forced_update),
 		T(a_lock_that_a_killed_git_left_does_not_stop_a_tree),
+		T(half_a_pack_does_not_stay),
 		T(drops_a_deleted_branch_and_keeps_its_tip),
 		T(leaves_out_branches_that_do_not_match),
 		T(resolves_tags_branches_and_short_hashes),
