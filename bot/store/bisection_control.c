@@ -111,6 +111,10 @@ int bisection_cancel(struct db *db, const char *id, const char *by, const char *
 	if (!reason || strspn(reason, " \t\r\n") == strlen(reason) || strlen(reason) > REASON_MAX)
 		return err_set(e, ERR_INVAL, "a reason of 1 to %d bytes is needed", REASON_MAX);
 	text = xasprintf("cancelled by %s: %s", by, reason);
+	/* In a log it is one line. */
+	for (char *c = text; *c; c++)
+		if (*c == '\n' || *c == '\r')
+			*c = ' ';
 	return db_tx(db, change,
 		     &(struct change){ .sql = SQL_BISECTION_CANCEL, .id = id, .text = text }, e);
 }

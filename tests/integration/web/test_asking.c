@@ -190,9 +190,10 @@ static void who_asked_may_extend_cancel_and_try_again(void **state)
 	assert_int_equal(blank.status, 422);
 	POST_JSON(odd, cancel, "{\"because\":\"x\"}");
 	assert_int_equal(odd.status, 422);
-	POST_JSON(gone, cancel, "{\"reason\":\"<b>not</b> needed\"}");
+	POST_JSON(gone, cancel, "{\"reason\":\"<b>not</b>\\nneeded\"}");
 	assert_int_equal(gone.status, 200);
 	assert_non_null(strstr(strbuf_str(&gone.body), "\"cancelled\""));
+	assert_non_null(strstr(strbuf_str(&gone.body), "<b>not</b> needed"));
 	POST_JSON(twice, cancel, "{\"reason\":\"x\"}");
 	assert_int_equal(twice.status, 409);
 	POST_JSON(late, extend, "{\"runs\":5}");
