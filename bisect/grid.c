@@ -12,6 +12,8 @@
 #define OUTLIER_WIDTH	4.0
 #define SIGMA_PRIOR_DOF 20.0
 #define SIGMA_ROUNDS	5
+/* Even where no outliers are expected one must not make the noise. */
+#define EPS_LEAST 1e-3
 /*
  * A boot, or a commit, that was measured wrongly must not decide alone: shares of the largest
  * likelihood on a grid FLOOR_SPAN times as wide as the noise, less on a wider one, since what is
@@ -190,13 +192,16 @@ static bool same_boot(const struct bisect_run *a, const struct bisect_run *b)
 	return a->commit == b->commit && a->boot == b->boot;
 }
 
-/* Probability that a residual of @z sds belongs to the narrow part of the runs. */
+/*
+ * Probability that a residual of @z sds belongs to the narrow part of the runs. From the ratio of
+ * both densities, since each of them underflows far out.
+ */
 static double narrow_share(double z, double eps)
 {
-	double zw = z / OUTLIER_WIDTH;
-	double narrow = (1 - eps) * exp(-0.5 * z * z);
+	double wide = log(eps / (1 - eps) / OUTLIER_WIDTH) +
+		      0.5 * z * z * (1 - 1 / (OUTLIER_WIDTH * OUTLIER_WIDTH));
 
-	return narrow / (narrow + eps / OUTLIER_WIDTH * exp(-0.5 * zw * zw));
+	return wide < 500 ? 1 / (1 + exp(wide)) : 0;
 }
 
 struct residual {
@@ -247,8 +252,9 @@ static double refine_sigma(const struct bisect_state *s)
 		double dof = SIGMA_PRIOR_DOF;
 
 		for (size_t i = 0; i < n; i++) {
-			double share = narrow_share(sqrt(all[i].ss / all[i].dof / var),
-						    fmin(0.5, all[i].runs * s->params.eps));
+			double share = narrow_share(
+				sqrt(all[i].ss / all[i].dof / var),
+				fmin(0.5, all[i].runs * fmax(s->params.eps, EPS_LEAST)));
 
 			ss += share * all[i].ss;
 			dof += share * all[i].dof;

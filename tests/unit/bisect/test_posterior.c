@@ -3,6 +3,8 @@
 
 #include "bisect/bisect.h"
 
+#include <math.h>
+
 static struct bisect_params quiet(void)
 {
 	struct bisect_params p = bisect_params_default();
@@ -254,6 +256,40 @@ static void largest_values_give_numbers(void **state)
 	finish(&g, &s);
 }
 
+static double sigma_of(double spread, double odd)
+{
+	struct bisect_graph g = { 0 };
+	struct bisect_state s;
+	struct bisect_params p = quiet();
+	struct err e = { 0 };
+	double sigma;
+
+	assert_ok(bisect_graph_add_line(&g, 4, &e), &e);
+	assert_ok(bisect_graph_prepare(&g, &e), &e);
+	assert_ok(bisect_init(&s, &g, &p, &e), &e);
+	/* Two runs d apart tell a variance of d^2 / 2. */
+	for (int boot = 1; boot <= 40; boot++)
+		for (int r = -1; r <= 1; r += 2) {
+			double off = boot == 7 ? odd : spread * p.sigma;
+
+			assert_ok(bisect_add_run(&s, BISECT_GOOD_END, boot, 1 + r * off / M_SQRT2,
+						 &e),
+				  &e);
+		}
+	sigma = bisect_sigma(&s) / p.sigma;
+	finish(&g, &s);
+	return sigma;
+}
+
+static void noise_is_refined_but_not_by_an_outlier(void **state)
+{
+	(void)state;
+	assert_near(sigma_of(1, quiet().sigma), 1, 0.01);
+	assert_near(sigma_of(1, 1000 * quiet().sigma), 1, 0.01);
+	assert_true(sigma_of(2, 2 * quiet().sigma) > 1.5);
+	assert_true(sigma_of(0.5, 0.5 * quiet().sigma) < 0.75);
+}
+
 static void refuses_bad_input(void **state)
 {
 	struct bisect_graph g = { 0 };
@@ -295,6 +331,7 @@ int main(void)
 		cmocka_unit_test(tiny_noise_is_no_trouble),
 		cmocka_unit_test(same_ends_say_none),
 		cmocka_unit_test(largest_values_give_numbers),
+		cmocka_unit_test(noise_is_refined_but_not_by_an_outlier),
 		cmocka_unit_test(refuses_bad_input),
 	};
 
