@@ -23,11 +23,12 @@ static double bell(double share, double first, double step, double *mix)
 	double sum = 0;
 	double squares = 0;
 
-	for (size_t i = (size_t)at; i <= (size_t)end; i++, z += step) {
+	for (size_t i = (size_t)at; i <= (size_t)end; i++) {
 		sum += d[i] = value;
 		squares += value * z * z;
 		value *= ratio;
 		ratio *= more;
+		z += step;
 	}
 	for (size_t i = (size_t)at; i <= (size_t)end; i++)
 		mix[i] += share / sum * d[i];

@@ -197,6 +197,45 @@ static void equal_ends_build_the_middle_only(void **state)
 	lab_done(&lab);
 }
 
+/* @n boots of two runs at each end, @step apart; @boot counts on. */
+static void lab_measure_ends(struct lab *lab, int n, double step)
+{
+	struct err e = { 0 };
+
+	for (int i = 0; i < 2 * n; i++) {
+		int commit = i % 2 ? (int)lab->g.n - 1 : BISECT_GOOD_END;
+		double level = 3 + (i % 2 ? step : 0);
+
+		lab->boots++;
+		for (int r = -1; r <= 1; r += 2)
+			assert_ok(bisect_add_run(&lab->s, commit, lab->boots, level + 0.01 * r, &e),
+				  &e);
+	}
+}
+
+/* Half the step reported may be none at all: that is settled where it costs no build. */
+static void small_step_is_settled_at_the_ends(void **state)
+{
+	struct lab lab;
+	struct err e = { 0 };
+
+	(void)state;
+	lab_line(&lab, 16, 6);
+	lab.s.params.step = 0.02;
+	lab_measure_ends(&lab, 6, 0.009);
+	assert_ok(bisect_next(&lab.s, &lab.step_now, &e), &e);
+	assert_int_equal(lab.step_now.action, BISECT_MEASURE);
+	assert_int_equal(lab.step_now.phase, BISECT_PHASE_ENDS);
+	assert_false(lab.step_now.build);
+	/* As often as can help, and it is still there: then it is searched for. */
+	lab_measure_ends(&lab, 14, 0.009);
+	bisect_step_done(&lab.step_now);
+	assert_ok(bisect_next(&lab.s, &lab.step_now, &e), &e);
+	assert_int_equal(lab.step_now.phase, BISECT_PHASE_SEARCH);
+	assert_true(lab.step_now.build);
+	lab_done(&lab);
+}
+
 static void unknown_step_is_found_from_the_ends(void **state)
 {
 	static const double steps[] = { 0.1, -0.06 };
@@ -617,6 +656,7 @@ int main(void)
 		cmocka_unit_test(range_of_one_commit_needs_its_ends_only),
 		cmocka_unit_test(asks_for_the_ends_in_turn),
 		cmocka_unit_test(equal_ends_build_the_middle_only),
+		cmocka_unit_test(small_step_is_settled_at_the_ends),
 		cmocka_unit_test(unknown_step_is_found_from_the_ends),
 		cmocka_unit_test(step_that_shrank_is_still_found),
 		cmocka_unit_test(two_steps_are_both_named),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/test.h"
 
+#include "bisect/lab.h"
 #include "bisect/sim.h"
 #include "tests/unit/bisect/history.h"
 
@@ -192,6 +193,34 @@ static void same_seed_same_result(void **state)
 	assert_true(a.mean != b.mean);
 }
 
+/* What is measured first changes nothing in what is measured later. */
+static void lab_is_the_same_in_any_order(void **state)
+{
+	struct bisect_sim sim = noisy(2, 1);
+	struct bisect_graph g = { 0 };
+	struct bisect_lab lab;
+	struct err e = { 0 };
+	double first[2], again[2], other[2];
+
+	(void)state;
+	assert_ok(bisect_graph_add_line(&g, 16, &e), &e);
+	assert_ok(bisect_graph_prepare(&g, &e), &e);
+	bisect_lab_init(&lab, &g, &sim);
+	bisect_lab_reset(&lab, 1, 5);
+	bisect_lab_boot(&lab, 3, 2, first);
+	bisect_lab_boot(&lab, 3, 2, other);
+	assert_true(first[0] != other[0] && first[0] != first[1]);
+	bisect_lab_reset(&lab, 1, 5);
+	bisect_lab_boot(&lab, 9, 2, other);
+	bisect_lab_boot(&lab, 3, 2, again);
+	assert_memory_equal(first, again, sizeof(first));
+	bisect_lab_reset(&lab, 1, 6);
+	bisect_lab_boot(&lab, 3, 2, again);
+	assert_true(first[0] != again[0]);
+	bisect_lab_done(&lab);
+	bisect_graph_done(&g);
+}
+
 /* A plan before the first run; less is left after some of it. */
 static void forecast_shrinks_on_the_way(void **state)
 {
@@ -281,6 +310,7 @@ int main(void)
 		cmocka_unit_test(cluster_around_the_culprit_gives_the_set),
 		cmocka_unit_test(both_of_two_steps_are_named),
 		cmocka_unit_test(same_seed_same_result),
+		cmocka_unit_test(lab_is_the_same_in_any_order),
 		cmocka_unit_test(forecast_shrinks_on_the_way),
 		cmocka_unit_test(refuses_values_out_of_range),
 	};
