@@ -227,6 +227,47 @@ static void its_turn_is_told(void **state)
 	assert_waits("");
 }
 
+static void assert_tip(const char *want)
+{
+	struct bisection_tip *tips = NULL;
+	struct err e = { 0 };
+	size_t n = 0;
+
+	assert_ok(bisection_tips(pg_db(), "b1111111", &tips, &n, &e), &e);
+	if (!want)
+		assert_int_equal(n, 0);
+	else
+		assert_string_equal(tips[0].branch, want);
+	bisection_tips_free(tips, n);
+}
+
+/* Which branch's tip is measured when its bad end is known. */
+static void the_best_tip_comes_first(void **state)
+{
+	(void)state;
+	assert_tip(NULL);
+	pg_exec("INSERT INTO tree (name, url) VALUES ('t2', 'u')");
+	pg_exec("INSERT INTO head (tree, branch, commit, since) VALUES "
+		"('t2', 'master', repeat('c', 40), now()), ('t', 'old', repeat('d', 40), now() - interval '1 d'), "
+		"('t', 'new', repeat('e', 40), now()), ('t', 'bad', repeat('b', 40), now())");
+	assert_tip("new");
+	pg_exec("UPDATE bisection SET request = '{\"bad\":\"old\"}'");
+	assert_tip("old");
+	pg_exec("UPDATE bisection SET request = '{\"bad\":\"bad\"}'");
+	assert_tip("new");
+	pg_exec("INSERT INTO head (tree, branch, commit, since) VALUES ('t', 'main', repeat('f', 40), "
+		"now() - interval '9 d')");
+	assert_tip("main");
+	pg_exec("INSERT INTO regression (id, state, tree, branch, job, metric, rel, lo, hi, level, base, "
+		"head) VALUES ('r1111111', 'bisecting', 't', 'bad', 1, 's.m', -0.1, -0.2, -0.05, 0.95, "
+		"repeat('a', 40), repeat('b', 40))");
+	pg_exec("UPDATE bisection SET regression = 'r1111111' WHERE id = 'b1111111'");
+	assert_tip("bad");
+	pg_exec("UPDATE bisection SET regression = NULL");
+	pg_exec("DELETE FROM regression");
+	pg_exec("DELETE FROM head");
+}
+
 static void two_share_a_machine_by_priority_and_then_by_age(void **state)
 {
 	int64_t low, first, second, high;
@@ -337,6 +378,7 @@ int main(void)
 		T(the_machine_that_a_person_chose_is_waited_for),
 		T(what_it_waits_for_is_told),
 		T(its_turn_is_told),
+		T(the_best_tip_comes_first),
 		T(two_share_a_machine_by_priority_and_then_by_age),
 		T(cancelled_once_and_with_a_reason),
 		T(extended_while_it_runs),
