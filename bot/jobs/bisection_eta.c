@@ -31,6 +31,8 @@
 #define PACE_BOOTS 2
 #define PACE_LEAST 0.02
 #define PACE_MOST  20
+/* Nine times in ten the pace stays below so many times what it was. */
+#define PACE_P90 1.25
 
 /* Minutes of one boot with its runs. */
 static double boot_minutes(const struct bisection_run *b)
@@ -240,7 +242,8 @@ static void set_eta(struct bisection_run *b, const struct to_come *t, int64_t ma
 	json_t *eta = json_object();
 
 	json_set_f64(eta, "p50_s", ceil(queue + 60 * rate * t->wall));
-	json_set_f64(eta, "p90_s", ceil(queue + 60 * rate * fmax(t->wall_p90, 1.2 * t->wall)));
+	json_set_f64(eta, "p90_s",
+		     ceil(queue + 60 * rate * PACE_P90 * fmax(t->wall_p90, 1.2 * t->wall)));
 	json_set_i64(eta, "at", b->now_s);
 	json_set_i64(eta, "since", since);
 	json_set_f64(eta, "pace", rate);

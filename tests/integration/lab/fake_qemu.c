@@ -347,11 +347,11 @@ static void run_badly(struct strbuf *b, struct proto_run_end *end)
 	}
 }
 
-static double factor(void)
+static double number_of(const char *variable, double otherwise)
 {
-	const char *text = getenv("FAKE_QEMU_FACTOR");
+	const char *text = getenv(variable);
 
-	return text && *text ? strtod(text, NULL) : 1;
+	return text && *text ? strtod(text, NULL) : otherwise;
 }
 
 static void print_rate(struct strbuf *b, unsigned number)
@@ -361,14 +361,16 @@ static void print_rate(struct strbuf *b, unsigned number)
 	size_t len;
 
 	(void)snprintf(seed, sizeof(seed), "%.150s %u", given ? given : nonce, number);
-	len = fake_image_output(fake_image_rate(&image, program, seed) * factor(), text,
-				sizeof(text));
+	len = fake_image_output(fake_image_rate(&image, program, seed) *
+					number_of("FAKE_QEMU_FACTOR", 1),
+				text, sizeof(text));
 	proto_output_add(b, PROTO_STDOUT, text, is("cut-output") ? len / 2 : len);
 }
 
 static void run(struct strbuf *b, unsigned number)
 {
-	struct proto_run_end end = { .run = is("wrong-run") ? number + 7 : number, .wall_s = 8.1 };
+	struct proto_run_end end = { .run = is("wrong-run") ? number + 7 : number,
+				     .wall_s = number_of("FAKE_QEMU_WALL", 8.1) };
 
 	if (!is("run-not-started"))
 		(void)proto_run_start_add(b, number, NULL);
