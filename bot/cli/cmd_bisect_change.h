@@ -4,7 +4,7 @@
 
 struct cli;
 
-#define CMD_BISECT_LOG_USAGE	"bisect log ID"
+#define CMD_BISECT_LOG_USAGE	"bisect log [--json] ID"
 #define CMD_BISECT_EXTEND_USAGE "bisect extend [--json] --runs N ID"
 #define CMD_BISECT_CANCEL_USAGE "bisect cancel [--json] --why TEXT ID"
 #define CMD_BISECT_RETRY_USAGE	"bisect retry [--json] ID"

@@ -137,8 +137,8 @@ static void step_text(struct replay *r, const struct told *t)
 	(void)printf("%3d  %.12s  %-6s  %d runs, bad with %s; none %s; ", r->step,
 		     hash_of(r, t->commit), verdict_of(r, t->commit, t->p_bad), t->runs,
 		     probability_text(bad, t->p_bad), probability_text(p, t->sum.p_none));
-	(void)printf("%zu commit%s hold 95 %%, %.1f bits left\n", t->sum.hold,
-		     t->sum.hold == 1 ? "" : "s", t->sum.bits);
+	(void)printf("%zu %s 95 %%, %.1f bits left\n", t->sum.hold,
+		     t->sum.hold == 1 ? "commit holds" : "commits hold", t->sum.bits);
 	for (size_t i = 0; i < t->n_top; i++)
 		(void)printf("     %.12s  %s\n", hash_of(r, (int)t->top[i].commit),
 			     probability_text(p, t->top[i].p));
