@@ -234,15 +234,15 @@ static void forecast_shrinks_on_the_way(void **state)
 	assert_ok(bisect_graph_add_line(&g, 64, &e), &e);
 	assert_ok(bisect_graph_prepare(&g, &e), &e);
 	assert_ok(bisect_init(&s, &g, &sim.model, &e), &e);
-	assert_ok(bisect_forecast(&s, 1, 5, 0, 1, &plan, &e), &e);
-	assert_ok(bisect_forecast(&s, 1, 5, 0, 1, &same, &e), &e);
+	assert_ok(bisect_forecast(&s, 1, 3, 0, 1, &plan, &e), &e);
+	assert_ok(bisect_forecast(&s, 1, 3, 0, 1, &same, &e), &e);
 	assert_memory_equal(&plan, &same, sizeof(plan));
-	assert_true(plan.named >= 4);
+	assert_true(plan.named >= 2);
 	assert_true(plan.builds >= 6 && plan.builds <= 10);
 	assert_in_range(plan.minutes, 100, 220);
 	assert_true(plan.minutes_p90 >= plan.minutes);
 	assert_near(plan.wall, plan.minutes, 1e-9);
-	assert_ok(bisect_forecast(&s, 4, 5, 0, 1, &four, &e), &e);
+	assert_ok(bisect_forecast(&s, 4, 3, 0, 1, &four, &e), &e);
 	assert_true(four.wall < plan.wall);
 	/* No more computing than allowed: some trials, or the beginning of one. */
 	assert_ok(bisect_forecast(&s, 1, 9, 40, 1, &same, &e), &e);
@@ -258,10 +258,10 @@ static void forecast_shrinks_on_the_way(void **state)
 		assert_ok(bisect_add_run(&s, 20, boot + 4, 100.2, &e), &e);
 		assert_ok(bisect_add_run(&s, 28, boot + 6, 104.9, &e), &e);
 	}
-	assert_ok(bisect_forecast(&s, 1, 5, 0, 1, &left, &e), &e);
+	assert_ok(bisect_forecast(&s, 1, 3, 0, 1, &left, &e), &e);
 	assert_true(left.minutes < 0.6 * plan.minutes);
 	assert_int_equal(s.n_runs, 8);
-	assert_err(bisect_forecast(&s, 0, 5, 0, 1, &left, &e), ERR_INVAL, &e);
+	assert_err(bisect_forecast(&s, 0, 3, 0, 1, &left, &e), ERR_INVAL, &e);
 	assert_err(bisect_forecast(&s, 1, 0, 0, 1, &left, &e), ERR_INVAL, &e);
 	bisect_done(&s);
 	bisect_graph_done(&g);
