@@ -80,6 +80,19 @@ QUERIES = {
         "WHERE w.state IN ('ready', 'leased') AND (w.dedupe = 'bisect:' || s.id "
         "OR w.kind = 'boot' AND w.payload->>'boot' IN (SELECT id::text FROM boot WHERE bisection = s.id) "
         "OR w.kind = 'build'))",
+    "two boots at once on one machine":
+        "SELECT a.id, b.id AS other FROM boot a JOIN boot b ON b.machine = a.machine AND b.id > a.id "
+        "WHERE a.started < b.finished AND b.started < a.finished",
+    "boot that an ended bisection still waits for":
+        "SELECT b.id FROM boot b JOIN bisection s ON s.id = b.bisection WHERE b.state = 'wanted' AND s.finished IS NOT NULL "
+        "AND NOT EXISTS (SELECT FROM work w WHERE w.dedupe = 'bisect:' || s.id AND w.state IN ('ready', 'leased'))",
+    "bisection that ended without an answer, or has one and goes on":
+        "SELECT id FROM bisection WHERE (finished IS NULL) <> (result IS NULL)",
+    "steps of a bisection that are not numbered one after the other":
+        "SELECT bisection FROM bisect_step GROUP BY bisection HAVING count(*) <> max(n) OR min(n) <> 1",
+    "regression that two bisections look into":
+        "SELECT regression FROM bisection WHERE finished IS NULL AND regression IS NOT NULL "
+        "GROUP BY regression HAVING count(*) > 1",
     "boot that nothing will run":
         "SELECT id FROM boot b WHERE state = 'wanted' AND NOT EXISTS (SELECT FROM work w "
         "WHERE w.state IN ('ready', 'leased') AND (w.dedupe = 'boot:' || b.id "
