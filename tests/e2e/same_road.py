@@ -90,8 +90,8 @@ def told(bed):
         "boots": bed.query("SELECT b.commit, b.state, b.class, b.bisection IS NULL AS compared, b.wanted_runs, "
                            "(SELECT json_agg(v.value ORDER BY v.run, v.metric) FROM run_metric v WHERE v.boot = b.id) AS values "
                            "FROM boot b WHERE state <> 'cancelled' ORDER BY id"),
-        "steps": bed.query("SELECT n, commit, verdict, reason, boots, runs, round(rel::numeric, 9) AS rel "
-                           "FROM bisect_step ORDER BY n"),
+        # Commits whose boots were ordered together may be told in either order.
+        "steps": bed.query("SELECT commit, boots, runs, verdict, reason FROM bisect_step ORDER BY 1, 2, 3"),
         "log": bed.one("SELECT status->>'git_log' FROM bisection"),
         "replay": bed.one("SELECT status->>'replay' FROM bisection"),
         "p": bed.one("SELECT (result->>'p')::float8 FROM bisection"),
