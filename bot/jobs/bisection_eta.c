@@ -117,7 +117,7 @@ static void add_checks(struct bisection_run *b, const char *culprit, struct to_c
 		const char *hash = json_str(b->checks, keys[i], NULL);
 
 		if (chosen && hash && !json_str(b->checks, why, NULL))
-			add_side(b, hash, false, t);
+			add_side(b, hash, b->made_beside > 0, t);
 		else if (!chosen && !i && b->job.kconfig[0])
 			add_side(b, "", false, t);
 	}
@@ -279,10 +279,22 @@ static void set_plan(struct bisection_run *b, const struct to_come *t, json_t *o
 		abort();
 }
 
+/* While what verifies it is measured nothing is asked of the search: the commit that was found. */
+static bool found_before(const struct bisection_run *b, struct bisect_step *ret)
+{
+	int k = bisect_graph_find(&b->range.graph, json_str(b->checks, "culprit", ""), NULL);
+
+	*ret = (struct bisect_step){ .action = BISECT_DONE, .commit = k };
+	return k >= 0 && !strcmp(b->row.state, "verifying") && b->n_boots > 0;
+}
+
 void bisection_run_eta(struct bisection_run *b, json_t *o)
 {
 	const json_t *last = json_object_get(b->row.status, "eta");
-	const struct bisect_step *step = b->step;
+	struct bisect_step found;
+	const struct bisect_step *step = b->step		   ? b->step
+					 : found_before(b, &found) ? &found
+								   : NULL;
 	int64_t made = json_i64(last, "made", 0);
 	double took_s = json_f64(last, "took_s", 0);
 	struct to_come t = { 0 };
