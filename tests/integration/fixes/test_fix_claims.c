@@ -262,6 +262,31 @@ static void the_same_change_under_another_hash_is_known(void **state)
 	assert_string_equal(same, "");
 }
 
+/* Two bisections may name two hashes of one change at the same moment: the second has to wait. */
+static void one_at_a_time_decides_about_a_change(void **state)
+{
+	struct db_options o = { .conninfo = pg_conninfo(), .application = "other", .away_s = 10 };
+	struct db *other = NULL;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(db_open(&o, &other, &e), &e);
+	add("r1111111", "bisecting");
+	pg_exec("BEGIN");
+	assert_ok(regression_lock(pg_db(), culprit, &e), &e);
+	assert_ok(db_exec(other, "SET lock_timeout = 100", &e), &e);
+	assert_err(regression_lock(other, parent, &e), ERR_DB_RETRY, &e);
+	pg_exec("ROLLBACK");
+	assert_ok(regression_lock(other, parent, &e), &e);
+	/* others have nothing to wait for */
+	pg_exec("UPDATE commit SET subject = hash");
+	pg_exec("BEGIN");
+	assert_ok(regression_lock(pg_db(), culprit, &e), &e);
+	assert_ok(regression_lock(other, parent, &e), &e);
+	pg_exec("ROLLBACK");
+	db_close(other);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -271,6 +296,7 @@ int main(void)
 		T(what_left_the_branch_or_was_taken_back_is_forgotten),
 		T(a_look_that_comes_too_late_stores_nothing),
 		T(the_same_change_under_another_hash_is_known),
+		T(one_at_a_time_decides_about_a_change),
 	};
 
 	return cmocka_run_group_tests(tests, pg_start, pg_stop);
