@@ -24,7 +24,7 @@ static int finish(struct bisection_run *b, const char *state, json_t *result, st
 	if (r == 0)
 		r = boot_cancel_bisection(b->c->db, b->row.id, e);
 	if (r == 0)
-		r = bisection_finish(b->c->db, b->row.id, state, result, e);
+		r = bisection_finish(b->c->db, &b->row, state, result, e);
 	if (r == 0)
 		log_info("bisection ended", lf_str("BISECT_ID", b->row.id), lf_str("STATE", state));
 	return r;

@@ -233,7 +233,7 @@ static int end_unusable(struct db *db, void *arg, struct err *e)
 	int r;
 
 	json_set_str(result, "text", u->why);
-	r = bisection_finish(db, b->row.id, "failed", result, e);
+	r = bisection_finish(db, &b->row, "failed", result, e);
 	if (r == 0 && b->row.regression[0])
 		r = regression_state(db, b->row.regression, "bisecting", "confirmed", "kperfbot",
 				     u->why, e);
@@ -275,16 +275,20 @@ static int tidy_up(struct db *db, void *arg, struct err *e)
 	return r < 0 ? r : job_finish(b->c, e);
 }
 
-/* It was cancelled while its next step was thought about. */
-static int ended_meanwhile(struct job_ctx *c, const struct bisection_run *was, struct err *e)
+/* It was cancelled while its next step was thought about, or given more runs as it was to end. */
+static int changed_meanwhile(struct job_ctx *c, const struct bisection_run *was, struct err *e)
 {
 	_cleanup_(bisection_run_done) struct bisection_run b = { .c = c };
 	struct err why = *e;
 	int r = bisection_run_load(&b, was->row.id, e);
 
-	if (r == 0 && b.row.open)
-		r = err_set(e, ERR_CONFLICT, "%s", why.msg);
-	return r < 0 ? r : db_tx(c->db, tidy_up, &b, e);
+	if (r < 0)
+		return r;
+	if (!b.row.open)
+		return db_tx(c->db, tidy_up, &b, e);
+	if (json_i64(b.row.request, "max_runs", -1) != json_i64(was->row.request, "max_runs", -1))
+		return db_tx(c->db, wake, c, e);
+	return err_set(e, ERR_CONFLICT, "%s", why.msg);
 }
 
 /* One more try for a regression whose last bisection found nothing. */
@@ -328,7 +332,8 @@ int job_bisect(struct job_ctx *c, struct err *e)
 	    r == ERR_RANGE) {
 		struct err why = *e;
 
-		return db_tx(c->db, end_unusable, &(struct unusable){ &b, why.msg }, e);
+		r = db_tx(c->db, end_unusable, &(struct unusable){ &b, why.msg }, e);
+		return r == ERR_CONFLICT ? changed_meanwhile(c, &b, e) : r;
 	}
 	if (r == 0)
 		r = store_range(&b, e);
@@ -339,5 +344,5 @@ int job_bisect(struct job_ctx *c, struct err *e)
 			bisection_run_forecast(&b);
 		r = db_tx(c->db, advance, &b, e);
 	}
-	return r == ERR_CONFLICT ? ended_meanwhile(c, &b, e) : r;
+	return r == ERR_CONFLICT ? changed_meanwhile(c, &b, e) : r;
 }

@@ -181,7 +181,7 @@ static int expect_row(int r, struct db_rows *rows, const char *id, struct err *e
 	if (r < 0)
 		return r;
 	db_rows_done(rows);
-	return n ? 0 : err_set(e, ERR_CONFLICT, "bisection %s has ended", id);
+	return n ? 0 : err_set(e, ERR_CONFLICT, "bisection %s has ended or was changed", id);
 }
 
 int bisection_progress(struct db *db, const char *id, const char *state, const json_t *status,
@@ -194,14 +194,15 @@ int bisection_progress(struct db *db, const char *id, const char *state, const j
 			  &rows, id, e);
 }
 
-int bisection_finish(struct db *db, const char *id, const char *state, const json_t *result,
-		     struct err *e)
+int bisection_finish(struct db *db, const struct bisection *b, const char *state,
+		     const json_t *result, struct err *e)
 {
 	_cleanup_(freep) char *text = json_text(result);
 	struct db_rows rows = { 0 };
+	int r = db_run(db, SQL_BISECTION_FINISH, &rows, e, "sssi", b->id, state, text,
+		       json_i64(b->request, "max_runs", -1));
 
-	return expect_row(db_run(db, SQL_BISECTION_FINISH, &rows, e, "sss", id, state, text), &rows,
-			  id, e);
+	return expect_row(r, &rows, b->id, e);
 }
 
 int bisection_step_add(struct db *db, const char *id, const struct bisect_step_row *s,

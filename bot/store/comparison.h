@@ -125,7 +125,10 @@ int regression_state(struct db *db, const char *id, const char *from, const char
 /** regression_blame() - culprit, its parent, and the effect between the two. */
 int regression_blame(struct db *db, const char *id, const char *culprit, double p,
 		     const char *parent, const struct comparison_effect *effect, struct err *e);
-/** regression_lock() - until the transaction ends no one else decides about @culprit. */
+/**
+ * regression_lock() - until the transaction ends no one else decides about @culprit, or about what
+ * may be the same change under another hash.
+ */
 int regression_lock(struct db *db, const char *culprit, struct err *e);
 
 /** regression_same() - an earlier one with this culprit, in any tree, job or metric; "" when none. */
@@ -194,8 +197,12 @@ void bisection_done(struct bisection *b);
 /** bisection_progress() - ERR_CONFLICT when it had ended (cancelled by a person, say). */
 int bisection_progress(struct db *db, const char *id, const char *state, const json_t *status,
 		       struct err *e);
-int bisection_finish(struct db *db, const char *id, const char *state, const json_t *result,
-		     struct err *e);
+/**
+ * bisection_finish() - ERR_CONFLICT when @b had ended, or was given more runs since it was read: then
+ * what was decided with fewer is no answer.
+ */
+int bisection_finish(struct db *db, const struct bisection *b, const char *state,
+		     const json_t *result, struct err *e);
 
 /** struct bisect_step_row - a step; NaN and NULL where there is nothing. */
 struct bisect_step_row {

@@ -318,9 +318,34 @@ static void extended_while_it_runs(void **state)
 	assert_int_equal(max, 210);
 	assert_ok(bisection_extend(pg_db(), c, "b1111111", 5, &max, &e), &e);
 	assert_int_equal(max, 215);
+	/* the limit of the configuration is one of boots */
+	pg_exec("UPDATE job SET runs_per_boot = 3");
+	assert_ok(bisection_extend(pg_db(), c, "b2222222", 10, &max, &e), &e);
+	assert_int_equal(max, 610);
+	/* as often as one likes, and still a number that can be reckoned with */
+	pg_exec("UPDATE bisection SET request = '{\"max_runs\":999999995}'");
+	assert_ok(bisection_extend(pg_db(), c, "b2222222", 10, &max, &e), &e);
+	assert_int_equal(max, 1000000000);
 	pg_exec("UPDATE bisection SET state = 'done', finished = now()");
 	assert_err(bisection_extend(pg_db(), c, "b1111111", 5, &max, &e), ERR_CONFLICT, &e);
 	config_free(c);
+}
+
+/* Who is told that there are more runs must not read next that the budget is spent. */
+static void what_was_extended_as_it_was_to_end_goes_on(void **state)
+{
+	_cleanup_(bisection_done) struct bisection read = { 0 }, again = { 0 };
+	_cleanup_(json_decrefp) json_t *result = json_object();
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(bisection_get(pg_db(), "b1111111", &read, &e), &e);
+	pg_exec("UPDATE bisection SET request = request || '{\"max_runs\":300}'");
+	assert_err(bisection_finish(pg_db(), &read, "inconclusive", result, &e), ERR_CONFLICT, &e);
+	assert_int_equal(queue_num("SELECT count(*) FROM bisection WHERE finished IS NULL"), 2);
+	assert_ok(bisection_get(pg_db(), "b1111111", &again, &e), &e);
+	assert_ok(bisection_finish(pg_db(), &again, "inconclusive", result, &e), &e);
+	assert_err(bisection_finish(pg_db(), &again, "done", result, &e), ERR_CONFLICT, &e);
 }
 
 static void tried_again_with_its_regression(void **state)
@@ -382,6 +407,7 @@ int main(void)
 		T(two_share_a_machine_by_priority_and_then_by_age),
 		T(cancelled_once_and_with_a_reason),
 		T(extended_while_it_runs),
+		T(what_was_extended_as_it_was_to_end_goes_on),
 		T(tried_again_with_its_regression),
 		T(only_who_asked_for_it_may_change_it),
 	};
