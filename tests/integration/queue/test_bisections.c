@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Boots of bisections on one machine and on several, and what people may ask of one. */
+#include "bot/base/cleanup.h"
 #include "bot/base/config.h"
+#include "bot/base/strbuf.h"
 #include "bot/db/db.h"
+#include "bot/db/sql.h"
 #include "bot/store/bisection_control.h"
 #include "bot/store/boot.h"
 #include "bot/store/comparison.h"
@@ -382,6 +385,28 @@ static void tried_again_with_its_regression(void **state)
 	pg_exec("DELETE FROM regression");
 }
 
+/* Boots of years lie there; which of them are waited for is asked again and again. */
+static void boots_of_long_ago_are_not_looked_through(void **state)
+{
+	static const enum sql_id queries[] = { SQL_BISECTION_QUEUE, SQL_PAGE_BISECTION };
+	static const char *const args[] = { "'b1111111', 0", "'b1111111'" };
+
+	(void)state;
+	pg_exec("INSERT INTO boot (commit, job, wanted_runs, state) SELECT repeat('a', 40), 1, 1, "
+		"'cancelled' FROM generate_series(1, 20000)");
+	pg_exec("ANALYZE boot");
+	for (size_t i = 0; i < 2; i++) {
+		_cleanup_(freep) char *sql =
+			xasprintf("PREPARE q AS %s", sql_queries[queries[i]].text);
+		_cleanup_(freep) char *plan = NULL;
+
+		pg_exec(sql);
+		plan = queue_text("EXPLAIN (FORMAT JSON) EXECUTE q(%s)", args[i]);
+		pg_exec("DEALLOCATE q");
+		assert_non_null(strstr(plan, "boot_wanted"));
+	}
+}
+
 static void only_who_asked_for_it_may_change_it(void **state)
 {
 	struct err e = { 0 };
@@ -409,6 +434,7 @@ int main(void)
 		T(extended_while_it_runs),
 		T(what_was_extended_as_it_was_to_end_goes_on),
 		T(tried_again_with_its_regression),
+		T(boots_of_long_ago_are_not_looked_through),
 		T(only_who_asked_for_it_may_change_it),
 	};
 
