@@ -65,6 +65,58 @@ static void the_same_patch_on_a_new_base_is_a_twin(void **state)
 	free(author);
 }
 
+/* Reading it would take minutes and all memory, while others wait. */
+static void giants_are_compared_with_nothing(void **state)
+{
+	static const char big[] = "yes 0123456789abcdef | head -c 40000000 > big.txt";
+	const struct repo *r = *state;
+	char *first, *second;
+
+	free(commit(r, big, "base: big"));
+	first = commit(r, "echo x >> big.txt", "mm: slow");
+	free(repo_sh(r, "git checkout -q -b next HEAD~1"));
+	free(commit(r, "echo x > new.c", "base: moved"));
+	second = commit(r, "echo x >> big.txt", "mm: slow");
+	check(r, first, second, 0);
+	free(first);
+	free(second);
+}
+
+static void what_else_is_in_the_files_does_not_matter(void **state)
+{
+	static const char change[] =
+		"sed -i s/^1$/slow/ long.c; chmod +x a.c; rm gone.c; echo y > z.c";
+	const struct repo *r = *state;
+	char *first, *second;
+
+	free(commit(r, "seq 100 > long.c; touch gone.c", "base"));
+	first = commit(r, change, "mm: slow");
+	free(repo_sh(r, "git checkout -q -b next HEAD~1"));
+	free(commit(r, "echo other >> long.c; echo other >> a.c", "base: moved"));
+	second = commit(r, change, "mm: slow");
+	check(r, first, second, 1);
+	free(first);
+	free(second);
+}
+
+static void binary_files_are_compared_as_well(void **state)
+{
+	const struct repo *r = *state;
+	char *first = commit(r, "printf 'a\\000b' > fw.bin", "fw: new");
+	char *second, *third;
+
+	free(repo_sh(r, "git checkout -q -b next HEAD~1"));
+	free(commit(r, "echo x > new.c", "base: moved"));
+	second = commit(r, "printf 'a\\000c' > fw.bin", "fw: new");
+	check(r, first, second, 0);
+	free(repo_sh(r, "git reset -q --hard HEAD~1"));
+	third = commit(r, "printf 'a\\000b' > fw.bin", "fw: new");
+	check(r, first, third, 1);
+	free(first);
+	free(second);
+	free(third);
+}
+
 static void what_is_applied_again_later_is_no_twin(void **state)
 {
 	const struct repo *r = *state;
@@ -110,6 +162,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(the_same_patch_on_a_new_base_is_a_twin),
+		T(giants_are_compared_with_nothing),
+		T(what_else_is_in_the_files_does_not_matter),
+		T(binary_files_are_compared_as_well),
 		T(what_is_applied_again_later_is_no_twin),
 		T(empty_commits_merges_and_strangers_have_no_twin),
 	};
