@@ -83,11 +83,10 @@ static int set_found(const struct resolver *x, const git_oid *oid, bool by_title
 	return 0;
 }
 
-/* By the id alone; FIXES_TITLES says that the title has to be looked for. */
-static int by_id(const struct resolver *x, const struct trailer_fix *fix, struct fixes_named *ret,
-		 struct err *e)
+/* By the id alone. Return: 1 it is that of *ret_oid, which may be in another history; 0; an error. */
+static int by_id(const struct resolver *x, const struct trailer_fix *fix, git_oid *ret_oid,
+		 struct fixes_named *ret, struct err *e)
 {
-	git_oid oid;
 	int r;
 
 	*ret = (struct fixes_named){ .end = !fix->id	 ? FIXES_NO_ID
@@ -96,18 +95,36 @@ static int by_id(const struct resolver *x, const struct trailer_fix *fix, struct
 							 : FIXES_UNKNOWN };
 	if (ret->end != FIXES_UNKNOWN)
 		return 0;
-	r = fixes_id(x->repo, x->odb, fix->id, &oid, e);
+	r = fixes_id(x->repo, x->odb, fix->id, ret_oid, e);
 	if (r > 1)
 		ret->end = FIXES_AMBIGUOUS;
-	if (r < 0 || r > 1)
-		return r < 0 ? r : 0;
-	if (r == 1)
-		r = fixes_in_history(x->repo, &x->tip, &oid, e);
-	if (r == 1)
-		return set_found(x, &oid, false, ret, e);
-	if (r == 0 && fix->title)
-		ret->end = FIXES_TITLES;
-	return r;
+	return r > 1 ? 0 : r;
+}
+
+/* FIXES_TITLES says that the title has to be looked for. */
+static int by_ids(const struct resolver *x, const struct trailer_fix *fixes, size_t n,
+		  struct fixes_named *ret, struct err *e)
+{
+	_cleanup_(freep) git_oid *oids = xcalloc(n + 1, sizeof(*oids));
+	_cleanup_(freep) size_t *of = xcalloc(n + 1, sizeof(*of));
+	_cleanup_(freep) bool *in = xcalloc(n + 1, sizeof(*in));
+	size_t n_oids = 0;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		r = by_id(x, &fixes[i], &oids[n_oids], &ret[i], e);
+		if (r == 1)
+			of[n_oids++] = i;
+	}
+	if (r >= 0)
+		r = fixes_in_history_all(x->repo, &x->tip, oids, n_oids, in, e);
+	for (size_t k = 0; r >= 0 && k < n_oids; k++)
+		if (in[k])
+			r = set_found(x, &oids[k], false, &ret[of[k]], e);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		if (ret[i].end == FIXES_UNKNOWN && fixes[i].title)
+			ret[i].end = FIXES_TITLES;
+	return r < 0 ? r : 0;
 }
 
 static int by_title(const struct resolver *x, const struct trailer_fix *fix,
@@ -129,12 +146,11 @@ static int resolve_all(const struct resolver *x, const struct trailer_fix *fixes
 		       struct fixes_named *ret, struct fixes_wanteds *w, struct err *e)
 {
 	bool whole = true;
-	int r = 0;
+	int r = by_ids(x, fixes, n, ret, e);
 
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		struct fixes_wanted wanted = { .title = fixes[i].title };
 
-		r = by_id(x, &fixes[i], &ret[i], e);
 		if (r == 0 && ret[i].end == FIXES_TITLES)
 			vec_push(&w->v, wanted);
 	}

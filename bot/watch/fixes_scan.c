@@ -332,22 +332,37 @@ static int walk(struct scan *s, size_t limit, struct err *e)
 	return 0;
 }
 
-/* 1 if the id in the tag names no commit of the history, and the commit does not lie below the culprit. */
-static int id_is_unknown(struct scan *s, const struct titled *t, struct err *e)
+/* An id that names a commit of the history is meant, whatever the title: such claims lose their hash. */
+static int drop_known_ids(struct scan *s, struct err *e)
+{
+	_cleanup_(freep) git_oid *oids = xcalloc(s->titled.len + 1, sizeof(*oids));
+	_cleanup_(freep) struct titled **of = xcalloc(s->titled.len + 1, sizeof(*of));
+	_cleanup_(freep) bool *in = xcalloc(s->titled.len + 1, sizeof(*in));
+	size_t n = 0;
+	int r = 0;
+
+	vec_foreach (t, &s->titled) {
+		r = t->id[0] ? fixes_id(s->repo, s->odb, t->id, &oids[n], e) : 0;
+		if (r < 0)
+			return r;
+		if (r > 1)
+			t->claim.hash[0] = '\0';
+		else if (r == 1)
+			of[n++] = t;
+	}
+	r = fixes_in_history_all(s->repo, &s->tip, oids, n, in, e);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (in[i])
+			of[i]->claim.hash[0] = '\0';
+	return r;
+}
+
+static int is_below_culprit(const struct scan *s, const struct titled *t, struct err *e)
 {
 	git_oid oid;
-	int r;
 
-	if (t->id[0]) {
-		r = fixes_id(s->repo, s->odb, t->id, &oid, e);
-		if (r == 1)
-			r = fixes_in_history(s->repo, &s->tip, &oid, e);
-		if (r != 0)
-			return r < 0 ? r : 0;
-	}
 	(void)git_oid_fromstr(&oid, t->claim.hash);
-	r = fixes_in_history(s->repo, &s->culprits[t->claim.culprit].oid, &oid, e);
-	return r < 0 ? r : !r;
+	return fixes_in_history(s->repo, &s->culprits[t->claim.culprit].oid, &oid, e);
 }
 
 /* Of the claims by title those stay whose title is that of the culprit alone. */
@@ -355,15 +370,18 @@ static int settle_titles(struct scan *s, struct err *e)
 {
 	struct fixes_wanteds w = { 0 };
 	bool whole = true;
-	int r = 0;
+	int r = drop_known_ids(s, e);
 
 	vec_foreach (t, &s->titled) {
 		struct fixes_wanted want = { .title = s->culprits[t->claim.culprit].title };
 
-		r = id_is_unknown(s, t, e);
+		if (r >= 0 && t->claim.hash[0])
+			r = is_below_culprit(s, t, e);
+		else if (r >= 0)
+			continue;
 		if (r < 0)
 			break;
-		if (r == 0)
+		if (r == 1)
 			t->claim.hash[0] = '\0';
 		else
 			vec_push(&w.v, want);

@@ -14,6 +14,8 @@ DEFINE_CLEANUP(git_odb *, git_odb_free);
 DEFINE_CLEANUP(git_revwalk *, git_revwalk_free);
 
 #define TITLE_BYTES 8000
+/* So few are asked for one by one: of a young one git need not look at the whole history. */
+#define ALONE_MOST 4
 
 const char *fixes_why(void)
 {
@@ -258,4 +260,68 @@ int fixes_in_history(git_repository *repo, const git_oid *tip, const git_oid *oi
 		return err_set(e, ERR_GIT, "cannot walk from %s: %s", git_oid_tostr_s(tip),
 			       fixes_why());
 	return r;
+}
+
+struct sought {
+	const git_oid *oid;
+	bool *found;
+};
+
+static int by_oid(const void *a, const void *b)
+{
+	return git_oid_cmp(((const struct sought *)a)->oid, ((const struct sought *)b)->oid);
+}
+
+/* Ids that are equal lie side by side. Return: how many of @list are this one. */
+static size_t note_met(struct sought *list, size_t n, const git_oid *oid)
+{
+	const struct sought key = { .oid = oid };
+	const struct sought *hit = bsearch(&key, list, n, sizeof(key), by_oid);
+	size_t i = hit ? (size_t)(hit - list) : n, met = 0;
+
+	while (hit && i > 0 && git_oid_equal(list[i - 1].oid, oid))
+		i--;
+	for (; hit && i < n && git_oid_equal(list[i].oid, oid); i++, met++)
+		*list[i].found = true;
+	return met;
+}
+
+static int walk_for(git_repository *repo, const git_oid *tip, struct sought *list, size_t n,
+		    struct err *e)
+{
+	_cleanup_(git_revwalk_freep) git_revwalk *walk = NULL;
+	size_t left = n;
+	git_oid oid;
+	int r = git_revwalk_new(&walk, repo);
+
+	qsort(list, n, sizeof(*list), by_oid);
+	if (r == 0)
+		r = git_revwalk_push(walk, tip);
+	while (r == 0 && left && (r = git_revwalk_next(&oid, walk)) == 0)
+		left -= note_met(list, n, &oid);
+	return r == 0 || r == GIT_ITEROVER
+		       ? 0
+		       : err_set(e, ERR_GIT, "cannot walk the history of %s: %s",
+				 git_oid_tostr_s(tip), fixes_why());
+}
+
+int fixes_in_history_all(git_repository *repo, const git_oid *tip, const git_oid *oids, size_t n,
+			 bool *ret, struct err *e)
+{
+	_cleanup_(freep) struct sought *list = xcalloc(n + 1, sizeof(*list));
+	_cleanup_(freep) bool *found = xcalloc(n + 1, sizeof(*found));
+	int r = 0;
+
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct sought){ &oids[i], &found[i] };
+	if (n > ALONE_MOST)
+		r = walk_for(repo, tip, list, n, e);
+	for (size_t i = 0; n <= ALONE_MOST && r >= 0 && i < n; i++) {
+		r = fixes_in_history(repo, tip, &oids[i], e);
+		found[i] = r == 1;
+	}
+	if (r < 0)
+		return r;
+	memcpy(ret, found, n * sizeof(*ret));
+	return 0;
 }

@@ -57,5 +57,15 @@ const struct fixes_wanted *fixes_counted(const struct fixes_wanteds *w, const ch
 /** fixes_id() - commits whose id begins with @id: 0, 1 (then *@ret is it), 2 for more; ERR_GIT. */
 int fixes_id(git_repository *repo, git_odb *odb, const char *id, git_oid *ret, struct err *e);
 
+/**
+ * fixes_in_history_all() - which of @oids are @tip or an ancestor of it.
+ * @ret: @n answers; filled on success only.
+ *
+ * Many are looked for in one walk, some 10 us a commit, down to the oldest of them, or over the whole
+ * history if one is not there. Return: 0; ERR_GIT.
+ */
+int fixes_in_history_all(git_repository *repo, const git_oid *tip, const git_oid *oids, size_t n,
+			 bool *ret, struct err *e);
+
 /** fixes_in_history() - 1 if @oid is @tip or an ancestor of it, 0, ERR_GIT. */
 int fixes_in_history(git_repository *repo, const git_oid *tip, const git_oid *oid, struct err *e);

@@ -307,6 +307,45 @@ static void a_commit_is_looked_for_where_the_history_has_it_now(void **state)
 
 #define WITH_STORY(test) cmocka_unit_test_setup_teardown(test, story_set_up, story_tear_down)
 
+/* Many are looked for in one walk: each is found as if it were asked for alone. */
+static void many_ids_are_found_as_each_is_alone(void **state)
+{
+	struct story *s = *state;
+	_cleanup_(strbuf_done) struct strbuf message = STRBUF_INIT;
+	struct fixes_named all[12];
+	struct trailers t = { 0 };
+	struct err e = { 0 };
+	const char *aside;
+
+	for (int i = 0; i < 8; i++)
+		story_addf(s, "mm: number %d\n", i);
+	aside = story_add(s, "side", NULL, "mm: aside");
+	story_addf(s, "mm: last\n");
+	strbuf_addstr(&message, "x: y\n\ntext\n\n");
+	for (int i = 0; i < 8; i++)
+		strbuf_addf(&message, "Fixes: %.12s (\"mm: other %d\")\n", s->id[7 - i], i);
+	strbuf_addf(&message, "Fixes: %.12s (\"mm: other\")\n", s->id[3]);
+	strbuf_addf(&message, "Fixes: %.12s (\"mm: aside\")\n", aside);
+	strbuf_addf(&message, "Fixes: %.12s (\"mm: number 5\")\n", aside);
+	strbuf_addstr(&message, "Fixes: 0123456789ab (\"mm: number 4\")\n");
+	assert_ok(trailers_parse(message.s, message.len, &t, &e), &e);
+	assert_int_equal(t.fixes.len, 12);
+	assert_ok(fixes_resolve(s->repo.git, s->id[7], t.fixes.items, 12, all, &e), &e);
+	for (size_t i = 0; i < 12; i++) {
+		struct fixes_named one;
+
+		assert_ok(fixes_resolve(s->repo.git, s->id[7], &t.fixes.items[i], 1, &one, &e), &e);
+		assert_int_equal(all[i].end, one.end);
+		assert_int_equal(all[i].by_title, one.by_title);
+		assert_string_equal(all[i].hash, one.hash);
+	}
+	assert_string_equal(all[8].hash, s->id[3]);
+	assert_int_equal(all[9].end, FIXES_UNKNOWN);
+	assert_string_equal(all[10].hash, s->id[5]);
+	assert_true(all[10].by_title && all[11].by_title);
+	trailers_done(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +354,7 @@ int main(void)
 		WITH_STORY(an_ambiguous_id_is_not_resolved_and_never_by_title),
 		WITH_STORY(a_branch_named_like_an_id_is_not_asked),
 		WITH_STORY(a_commit_is_looked_for_where_the_history_has_it_now),
+		WITH_STORY(many_ids_are_found_as_each_is_alone),
 		WITH_STORY(many_tags_cost_one_walk_and_bad_tips_are_refused),
 	};
 
