@@ -145,6 +145,18 @@ static int compare_parents(struct bisection_run *b, const char *culprit, const c
 	return 1;
 }
 
+/* What is known as well as it will be. */
+static int answer_too_wide(struct bisection_run *b, const struct bisect_step *step,
+			   const char *text, struct err *e)
+{
+	_cleanup_(json_decrefp) json_t *result = json_object();
+
+	json_set_str(result, "culprit", bisection_run_hash(b, step->commit));
+	json_set_f64(result, "p", step->probability);
+	json_set_bool(result, "confirmed", false);
+	return bisection_answer_end(b, "inconclusive", result, text, e);
+}
+
 /* Enough boots of the culprit, its parents and what is checked beside them? 1: not yet. */
 static int measure_sides(struct bisection_run *b, const char *culprit, const char *const *parents,
 			 size_t n, struct err *e)
@@ -181,6 +193,9 @@ static int answer_done(struct bisection_run *b, const struct bisect_step *step, 
 			if (bisection_run_fresh(b, i < n ? parents[i] : culprit) <
 			    BISECTION_VERIFY_BOOTS)
 				return answer_set(b, step, e);
+	if (!b->spent && bisection_result_too_wide(b, step, parents, n, BISECTION_VERIFY_BOOTS,
+						   "the first bad commit", &text))
+		return answer_too_wide(b, step, strbuf_str(&text), e);
 	r = measure_sides(b, culprit, parents, n, e);
 	if (r < 0)
 		return r;

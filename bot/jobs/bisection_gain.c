@@ -125,6 +125,10 @@ static int verify(struct bisection_run *b, const struct bisect_step *step, struc
 	size_t n = bisection_run_parents(b, step->commit, &parents);
 	int r;
 
+	if (step->action == BISECT_DONE &&
+	    bisection_result_too_wide(b, step, parents, n, BISECTION_VERIFY_BOOTS,
+				      "what the bad end lacks", &text))
+		return bisection_answer_failed(b, "inconclusive", strbuf_str(&text), e);
 	sides = xcalloc(n + 1, sizeof(*sides));
 	for (size_t i = 0; i <= n; i++)
 		sides[i].hash = i < n ? parents[i] : hash;

@@ -12,6 +12,8 @@
 #define SET_TEXT_MAX	 20
 #define SET_MAX		 500
 #define PARENTS_TEXT_MAX 4
+/* Merges of more are rare, and of hundreds no work of a person. */
+#define PARENTS_ALWAYS 8
 
 static void set_new(json_t *o, const char *key, json_t *v)
 {
@@ -105,6 +107,28 @@ static void add_unverified(const struct bisection_run *b, const struct bisect_st
 		    "%s before it could be verified; the first bad commit is most likely "
 		    "%.12s (%.3f)",
 		    why_no_more(b), hash, step->set_p[0]);
+}
+
+bool bisection_result_too_wide(const struct bisection_run *b, const struct bisect_step *step,
+			       const char *const *parents, size_t n, int boots, const char *what,
+			       struct strbuf *text)
+{
+	_cleanup_(freep) struct bisection_side *sides = xcalloc(n + 1, sizeof(*sides));
+	const char *hash = bisection_run_hash(b, step->commit);
+	int64_t runs, left = b->max_runs > b->own_runs ? b->max_runs - b->own_runs : 0;
+
+	if (n <= PARENTS_ALWAYS)
+		return false;
+	for (size_t i = 0; i <= n; i++)
+		sides[i].hash = i < n ? parents[i] : hash;
+	runs = (int64_t)bisection_order_missing(b, sides, n + 1, boots) * b->job.runs_per_boot;
+	if (runs <= left)
+		return false;
+	strbuf_addf(text,
+		    "%s is most likely %.12s (%.3f), a merge of %zu parents; to measure it against "
+		    "each of them takes %lld runs more, and the budget has %lld",
+		    what, hash, step->probability, n, (long long)runs, (long long)left);
+	return true;
 }
 
 bool bisection_result_sure(const struct bisection_run *b, const struct bisect_step *step)

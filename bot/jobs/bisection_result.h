@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "bot/jobs/bisection_order.h"
 #include "bot/jobs/bisection_run.h"
 
 struct strbuf;
@@ -23,6 +24,15 @@ void bisection_effect_text(const struct detect_result *effect, struct strbuf *te
 
 /** bisection_effect_differs() - does its interval leave out zero? */
 bool bisection_effect_differs(const struct detect_result *effect);
+
+/**
+ * bisection_result_too_wide() - is what was found a merge of so many parents that measuring it against
+ * each takes more than the budget has left? Of few parents that does not matter.
+ * @parents: @n of them. @what: "the first bad commit". @text: then why it is not verified is added.
+ */
+bool bisection_result_too_wide(const struct bisection_run *b, const struct bisect_step *step,
+			       const char *const *parents, size_t n, int boots, const char *what,
+			       struct strbuf *text);
 
 /** bisection_result_sure() - a name as sure as wanted, whose budget is spent. */
 bool bisection_result_sure(const struct bisection_run *b, const struct bisect_step *step);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whose fault a failed boot is, and who boots in which turn. */
+#include "bot/base/strbuf.h"
 #include "bot/jobs/bisection_failures.h"
 #include "bot/jobs/bisection_order.h"
+#include "bot/jobs/bisection_result.h"
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -181,6 +183,34 @@ static void what_is_compared_boots_in_the_same_turns(void **state)
 	assert_int_equal(bisection_order_missing(b, sides, 3, 5), 0);
 }
 
+/* Five boots of each of a thousand parents are ordered by nobody. */
+static void a_merge_of_too_many_parents_is_not_verified(void **state)
+{
+	struct bisection_run *b = *state;
+	struct bisect_step step = { .action = BISECT_DONE, .commit = 3, .probability = 0.995 };
+	static char hashes[1000][41];
+	static const char *parents[1000];
+	struct strbuf text = STRBUF_INIT;
+
+	for (int i = 0; i < 1000; i++) {
+		(void)snprintf(hashes[i], sizeof(hashes[i]), "%040d", i);
+		parents[i] = hashes[i];
+	}
+	b->job.runs_per_boot = 2;
+	b->max_runs = 400;
+	b->own_runs = 300;
+	/* ten sides, fifty boots, what is left; few parents are verified whatever is left */
+	assert_false(bisection_result_too_wide(b, &step, parents, 9, 5, "it", &text));
+	b->own_runs = 399;
+	assert_false(bisection_result_too_wide(b, &step, parents, 2, 5, "it", &text));
+	assert_int_equal(text.len, 0);
+	assert_true(bisection_result_too_wide(b, &step, parents, 1000, 5, "it", &text));
+	assert_non_null(strstr(strbuf_str(&text),
+			       "(0.995), a merge of 1000 parents; to measure it against each of "
+			       "them takes 10010 runs more, and the budget has 1"));
+	strbuf_done(&text);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -193,6 +223,7 @@ int main(void)
 		T(a_lab_that_fails_whatever_it_boots_is_given_up),
 		T(an_end_that_the_lab_cannot_run_ends_it),
 		T(what_was_taken_out_or_is_not_proven_does_not_count),
+		T(a_merge_of_too_many_parents_is_not_verified),
 		T(what_is_compared_boots_in_the_same_turns),
 	};
 
