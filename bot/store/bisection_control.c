@@ -93,8 +93,10 @@ static int change(struct db *db, void *arg, struct err *e)
 		return r;
 	if (!rows.n)
 		r = refused(db, c->id,
-			    c->sql == SQL_BISECTION_RETRY ? "has not ended, or an equal one is open"
-							  : "has ended",
+			    c->sql == SQL_BISECTION_RETRY
+				    ? "has not ended, was cancelled just now, or an "
+				      "equal one is open"
+				    : "has ended",
 			    e);
 	else if (c->sql == SQL_BISECTION_EXTEND)
 		c->max = db_i64(&rows, 0, 0);

@@ -32,6 +32,7 @@ int bisection_extend(struct db *db, const struct config *config, const char *id,
 
 /**
  * bisection_retry() - ask for the same again; nothing that was measured of the ends counts.
- * Return: 0 and the new id; ERR_CONFLICT: it has not ended, or an equal one is open.
+ * Return: 0 and the new id; ERR_CONFLICT: it has not ended, was cancelled a moment ago,
+ * or an equal one is open.
  */
 int bisection_retry(struct db *db, const char *id, const char *by, char ret[9], struct err *e);

@@ -363,6 +363,11 @@ static void tried_again_with_its_regression(void **state)
 		"repeat('a', 40), repeat('b', 40))");
 	pg_exec("UPDATE bisection SET regression = 'r1111111' WHERE id = 'b1111111'");
 	assert_err(bisection_retry(pg_db(), "b1111111", "joe", id, &e), ERR_CONFLICT, &e);
+	/* cancelled, and role bisect has not looked yet */
+	pg_exec("UPDATE regression SET state = 'bisecting'");
+	assert_ok(bisection_cancel(pg_db(), "b1111111", "joe", "later", &e), &e);
+	assert_err(bisection_retry(pg_db(), "b1111111", "joe", id, &e), ERR_CONFLICT, &e);
+	pg_exec("UPDATE regression SET state = 'confirmed'");
 	pg_exec("UPDATE bisection SET state = 'not-reproduced', finished = now(), request = request || "
 		"(SELECT jsonb_build_object('machine', name) FROM machine ORDER BY name LIMIT 1) "
 		"WHERE id = 'b1111111'");
