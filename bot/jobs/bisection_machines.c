@@ -149,14 +149,27 @@ void bisection_machines_shift(struct bisection_run *b, struct bisect_params *p)
 	p->boot_sd = sqrt(p->boot_sd * p->boot_sd + var);
 }
 
+/* By boots: their values are used up by now, see apply(). */
+static int64_t good_boots(const struct bisection_run *b, const char *machine)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < b->n_boots; i++) {
+		const struct boot_brief *boot = &b->boots[i];
+
+		n += boot->ok && !strcmp(boot->machine, machine) &&
+		     !strcmp(boot->commit, b->good) && !strcmp(boot->bisection, b->row.id);
+	}
+	return n;
+}
+
 static int measure_good_end(struct bisection_run *b, const char *machine, const json_t *placed,
 			    struct err *e)
 {
-	struct level l = good_level(b, machine);
+	int64_t have = good_boots(b, machine) + json_i64(placed, machine, 0);
 	int r = 0;
 
-	for (int64_t have = l.boots + json_i64(placed, machine, 0); r >= 0 && have < SHIFT_BOOTS;
-	     have++)
+	for (; r >= 0 && have < SHIFT_BOOTS; have++)
 		r = bisection_order_on(b, b->good, machine, e);
 	return r < 0 ? r : 0;
 }

@@ -343,7 +343,19 @@ static void count_without_metric(struct bisection_run *b)
 	}
 }
 
-/* The budget is of what is measured for this bisection; the library counts all that it is told. */
+static int count_own_runs(const struct bisection_run *b)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < b->n_values; i++)
+		n += !strcmp(boot_by_id(b, b->values[i].boot)->bisection, b->row.id);
+	return n;
+}
+
+/*
+ * The budget is of what is measured for this bisection; the library counts all that it is told, and
+ * is not told what a further machine gave of the good end.
+ */
 static void limit_runs(struct bisection_run *b, struct bisect_params *p)
 {
 	int others = 0;
@@ -351,13 +363,11 @@ static void limit_runs(struct bisection_run *b, struct bisect_params *p)
 	for (size_t i = 0; i < b->n_values; i++) {
 		const struct boot_brief *boot = boot_by_id(b, b->values[i].boot);
 
-		if (!strcmp(boot->bisection, b->row.id))
-			b->own_runs++;
-		else if (counts(b, boot, bisection_run_index(b, boot->commit)))
-			others++;
+		others += strcmp(boot->bisection, b->row.id) != 0 &&
+			  counts(b, boot, bisection_run_index(b, boot->commit));
 	}
 	b->max_runs = p->max_runs;
-	p->max_runs += others - bisection_bases_runs(b);
+	p->max_runs += others - bisection_bases_runs(b) - (b->own_runs - count_own_runs(b));
 	if (p->max_runs < 1)
 		p->max_runs = 1;
 	/* Then what is known by now is the answer. */
@@ -378,6 +388,7 @@ int bisection_run_replay(struct bisection_run *b, struct err *e)
 	if (r < 0)
 		return r;
 	count_without_metric(b);
+	b->own_runs = count_own_runs(b);
 	bisection_machines_shift(b, &params);
 	limit_runs(b, &params);
 	r = bisect_init(&b->state, &b->range.graph, &params, e);
