@@ -271,6 +271,25 @@ static void the_best_tip_comes_first(void **state)
 	pg_exec("DELETE FROM head");
 }
 
+/* However many branches moved later, that whose tip is the bad end contains it. */
+static void a_tip_that_is_the_bad_end_is_never_left_out(void **state)
+{
+	struct bisection_tip *tips = NULL;
+	struct err e = { 0 };
+	size_t n = 0;
+
+	(void)state;
+	pg_exec("INSERT INTO head (tree, branch, commit, since) SELECT 't', 'b' || g, repeat('e', 40), "
+		"now() FROM generate_series(1, 30) g");
+	pg_exec("INSERT INTO head (tree, branch, commit, since) VALUES ('t', 'bad', repeat('b', 40), "
+		"now() - interval '9 d')");
+	assert_ok(bisection_tips(pg_db(), "b1111111", &tips, &n, &e), &e);
+	assert_int_equal(n, 17);
+	assert_string_equal(tips[16].branch, "bad");
+	bisection_tips_free(tips, n);
+	pg_exec("DELETE FROM head");
+}
+
 static void two_share_a_machine_by_priority_and_then_by_age(void **state)
 {
 	int64_t low, first, second, high;
@@ -434,6 +453,7 @@ int main(void)
 		T(what_it_waits_for_is_told),
 		T(its_turn_is_told),
 		T(the_best_tip_comes_first),
+		T(a_tip_that_is_the_bad_end_is_never_left_out),
 		T(two_share_a_machine_by_priority_and_then_by_age),
 		T(cancelled_once_and_with_a_reason),
 		T(extended_while_it_runs),
