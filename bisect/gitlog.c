@@ -77,6 +77,12 @@ static void write_commit(struct writer *w, struct bisect_state *s, int commit)
 		    probability_text(p, bad));
 }
 
+const char *bisect_none_text(const struct bisect_step *step)
+{
+	return step->p_none >= 0.5 ? "the ends do not differ"
+				   : "the ends do not differ, or by less than was asked for";
+}
+
 static void write_answer(struct writer *w, const struct bisect_state *s,
 			 const struct bisect_step *step)
 {
@@ -86,7 +92,7 @@ static void write_answer(struct writer *w, const struct bisect_state *s,
 		write_comment(w, w->about->reversed ? "first new commit" : "first bad commit",
 			      commits[step->commit].hash);
 	if (step->action == BISECT_NONE && !step->reverted)
-		strbuf_addstr(&w->text, "# the ends do not differ\n");
+		strbuf_addf(&w->text, "# %s\n", bisect_none_text(step));
 	if (step->action == BISECT_NONE && step->reverted)
 		write_comment(w, "bad since", commits[step->commit].hash);
 	if (step->second >= 0)

@@ -94,6 +94,11 @@ struct bisect_git_about {
 };
 
 /**
+ * bisect_none_text() - answer BISECT_NONE in words: no step at all, or none as large as asked for.
+ */
+const char *bisect_none_text(const struct bisect_step *step);
+
+/**
  * bisect_log_git() - the log as `git bisect log` would print it, fit for `git bisect replay`.
  * @good: hash of the good end.
  * @step: answer of bisect_next(), or NULL: adds the line of the first bad commit, or of those that

@@ -134,9 +134,10 @@ static void step_text(struct replay *r, const struct told *t)
 	char bad[PROBABILITY_TEXT];
 	char p[PROBABILITY_TEXT];
 
-	(void)printf("%3d  %.12s  %-6s  %d runs, bad with %s; none %s; ", r->step,
+	(void)printf("%3d  %.12s  %-6s  %d run%s, bad with %s; none %s; ", r->step,
 		     hash_of(r, t->commit), verdict_of(r, t->commit, t->p_bad), t->runs,
-		     probability_text(bad, t->p_bad), probability_text(p, t->sum.p_none));
+		     t->runs == 1 ? "" : "s", probability_text(bad, t->p_bad),
+		     probability_text(p, t->sum.p_none));
 	(void)printf("%zu %s 95 %%, %.1f bits left\n", t->sum.hold,
 		     t->sum.hold == 1 ? "commit holds" : "commits hold", t->sum.bits);
 	for (size_t i = 0; i < t->n_top; i++)
@@ -264,8 +265,13 @@ static void print_set(const struct replay *r, const struct bisect_step *step)
 {
 	char p[PROBABILITY_TEXT];
 
-	(void)printf("%s, one of these with 95 %%:\n",
-		     step->exhausted ? "the budget is spent" : "the rest cannot be tested");
+	double sum = 0;
+
+	for (size_t i = 0; i < step->n_set; i++)
+		sum += step->set_p[i];
+	(void)printf("%s, one of these with %.0f %%:\n",
+		     step->exhausted ? "the budget is spent" : "what is left cannot be told apart",
+		     100 * sum);
 	for (size_t i = 0; i < step->n_set; i++)
 		(void)printf("     %.40s  %s\n", hash_of(r, step->set[i]),
 			     probability_text(p, step->set_p[i]));
@@ -283,7 +289,7 @@ static void print_answer(const struct replay *r, const struct bisect_step *step)
 		(void)printf("the ends do not differ: bad since %.40s, probability %s\n",
 			     hash_of(r, step->commit), probability_text(p, step->probability));
 	else if (step->action == BISECT_NONE)
-		(void)printf("the ends do not differ, probability %s\n",
+		(void)printf("%s, probability of no step %s\n", bisect_none_text(step),
 			     probability_text(p, step->p_none));
 	else if (step->action == BISECT_SET)
 		print_set(r, step);

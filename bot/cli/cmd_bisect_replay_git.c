@@ -112,8 +112,9 @@ static void show_step(struct replay *r, size_t at, const char *hash)
 		(void)json_array_append_new(r->steps, o);
 		return;
 	}
-	(void)printf("%3zu  %.12s  %-4s  %zu commits agree, %.1f left\n", at + 1, hash, word,
-		     r->left, replay_left(r->p, r->range.graph.n));
+	(void)printf("%3zu  %.12s  %-4s  %zu %s, %.1f left\n", at + 1, hash, word, r->left,
+		     r->left == 1 ? "commit agrees" : "commits agree",
+		     replay_left(r->p, r->range.graph.n));
 	for (size_t i = 0; i < n; i++)
 		(void)printf("     %.12s  %s\n", commits[top[i].commit].hash,
 			     probability_text(p, top[i].p));

@@ -264,8 +264,8 @@ int bisection_answer(struct bisection_run *b, const struct bisect_step *step, st
 		return bisection_result_sure(b, step) ? answer_done(b, step, e)
 						      : answer_set(b, step, e);
 	case BISECT_ENDS_BROKEN:
-		return bisection_answer_failed(b, "failed",
-					       "an end of the range cannot be built or booted", e);
+		return bisection_answer_failed(b, "failed", "the bad end cannot be built or booted",
+					       e);
 	case BISECT_MEASURE:
 	case BISECT_WAIT:
 		break;

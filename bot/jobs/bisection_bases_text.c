@@ -114,9 +114,10 @@ static void tell(const struct bisection_run *b, struct strbuf *text)
 		strbuf_addf(text, "%.12s is an ancestor of %.12s, the branch was set back",
 			    b->row.bad, b->row.good);
 	} else {
-		strbuf_addf(text, "%.12s is not an ancestor of %.12s: ", b->row.good, b->row.bad);
+		strbuf_addf(text, "%.12s is not an ancestor of %.12s, so ", b->row.good,
+			    b->row.bad);
 		add_names(f, BISECT_BASE_OPEN, true, text);
-		strbuf_addstr(text, f->n_bases == 1 ? " is measured too" : " are measured too");
+		strbuf_addstr(text, f->n_bases == 1 ? " comes first" : " come first");
 	}
 }
 

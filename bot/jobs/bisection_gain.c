@@ -80,7 +80,8 @@ static int add_merged(const struct bisection_run *b, const char *hash,
 	}
 	mirror_commit_done(&commit);
 	if (json_array_size(merged))
-		strbuf_addf(text, "; it is a merge of %.12s, which left before the merge base",
+		strbuf_addf(text,
+			    "; it is a merge of %.12s, which branched off before the merge base",
 			    json_string_value(json_array_get(merged, 0)));
 	if (json_array_size(merged))
 		set_new(gain, "merged", merged);

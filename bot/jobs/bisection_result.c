@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SET_TEXT_MAX	 20
+#define SET_TEXT_MAX	 8
 #define SET_MAX		 500
 #define PARENTS_TEXT_MAX 4
 /* Merges of more are rare, and of hundreds no work of a person. */
@@ -91,7 +91,8 @@ static void add_none(const struct bisect_step *step, json_t *result, struct strb
 {
 	json_set_f64(result, "p_none", step->p_none);
 	if (step->p_none >= 0.05)
-		strbuf_addf(text, "; that the ends do not differ today has %.2f", step->p_none);
+		strbuf_addf(text, "; with probability %.2f the ends do not differ today",
+			    step->p_none);
 }
 
 /* A name that is as sure as wanted, but for the boots that would verify it. */
@@ -169,7 +170,7 @@ static json_t *set_json(const struct bisection_run *b, const struct bisect_step 
 static void set_text(const struct bisection_run *b, const struct bisect_step *step, double sum,
 		     struct strbuf *text)
 {
-	strbuf_addf(text, "%s; the first bad commit is one of these %zu (together %.0f %%):",
+	strbuf_addf(text, "%s; the first bad commit is one of %zu commits (together %.0f %%):",
 		    step->exhausted ? why_no_more(b) : "what is left cannot be told apart",
 		    step->n_set, 100 * sum);
 	for (size_t i = 0; i < step->n_set && i < SET_TEXT_MAX; i++) {
@@ -235,10 +236,11 @@ static void ends_text(const struct detect_result *effect, double least, bool bli
 	bool differ = bisection_effect_differs(effect);
 
 	if (blind)
-		strbuf_addf(text, "the ends may differ by %g %%, which noise hides", 100 * least);
+		strbuf_addf(text, "noise hides whether the ends differ by the %g %% asked for",
+			    100 * least);
 	else if (least > 0)
-		strbuf_addf(text, "the ends %s by the %g %% asked for today",
-			    differ ? "differ, but not" : "do not differ", 100 * least);
+		strbuf_addf(text, "the ends %s by the %g %% asked for",
+			    differ ? "differ today, but not" : "do not differ today", 100 * least);
 	else
 		strbuf_addstr(text, differ ? "the ends hardly differ today"
 					   : "the ends do not differ today");
