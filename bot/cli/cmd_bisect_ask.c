@@ -127,11 +127,12 @@ static void print_power(const struct bisection_plan *plan)
 	_cleanup_(freep) char *warning = bisection_plan_warning(plan);
 
 	if (plan->has_power)
-		cli_out("to find a change of %.2f %% in noise of %.2f %%: %.0f boots (9 in 10 times at "
-			"most %.0f), %.0f runs (%.0f), %.1f machine hours, %.1f h on %d machines; it "
-			"names the right commit with %.2f\n",
+		cli_out("to find a change of %.2f %% in noise of %.2f %%: %.0f boots (nine times in ten at "
+			"most %.0f), %.0f runs (%.0f), %.1f machine hours, done in %.1f h on %d machine%s; "
+			"names the right commit with probability %.2f\n",
 			100 * plan->min_effect, 100 * p->noise_sd, p->steps, p->steps_p90, p->runs,
-			p->runs_p90, p->hours, p->wall_s / 3600, plan->machines, p->p_right);
+			p->runs_p90, p->hours, p->wall_s / 3600, plan->machines,
+			plan->machines == 1 ? "" : "s", p->p_right);
 	if (warning)
 		cli_out("warning: %s\n", warning);
 }
@@ -153,10 +154,12 @@ static void print_plan(const struct cli *cli, const struct bisection_plan *plan)
 	_cleanup_(json_decrefp) json_t *j = NULL;
 
 	if (!cli->json) {
-		cli_out("%s%s %.12s..%.12s: %lld commits, about %d steps; job %s, metric %s\n",
+		cli_out("%s%s %.12s..%.12s: %lld commit%s, about %d step%s of git bisect; job %s, metric "
+			"%s\n",
 			plan->id[0] ? plan->id : "plan", plan->joined ? " (joined)" : "",
-			plan->good, plan->bad, (long long)plan->facts.commits, plan->facts.steps,
-			plan->job, plan->metric);
+			plan->good, plan->bad, (long long)plan->facts.commits,
+			plan->facts.commits == 1 ? "" : "s", plan->facts.steps,
+			plan->facts.steps == 1 ? "" : "s", plan->job, plan->metric);
 		print_notes(&plan->facts);
 		print_power(plan);
 		return;
