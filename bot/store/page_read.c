@@ -372,6 +372,30 @@ static void log_left(const json_t *j, struct strbuf *b)
 			    json_str(eta, "p50", ""), json_str(eta, "p90", ""));
 }
 
+/* What it cost, and the noise that it was judged by. */
+static void log_cost(const json_t *j, struct strbuf *b)
+{
+	const json_t *runs = json_object_get(j, "runs"), *noise = json_object_get(j, "noise");
+	double hours = json_f64(json_object_get(j, "machine_hours"), "used", NAN);
+	bool ln = json_is_true(json_object_get(noise, "ln"));
+
+	strbuf_addf(b, "# asked %.16sZ", json_str(j, "created", ""));
+	if (json_str(j, "finished", NULL))
+		strbuf_addf(b, ", ended %.16sZ", json_str(j, "finished", ""));
+	if (json_i64(runs, "max", 0))
+		strbuf_addf(b, "; %lld of at most %lld runs, %lld boots",
+			    (long long)json_i64(runs, "used", 0),
+			    (long long)json_i64(runs, "max", 0),
+			    (long long)json_i64(json_object_get(j, "boots"), "used", 0));
+	if (isfinite(hours))
+		strbuf_addf(b, "; %.1f minutes of machine time", 60 * hours);
+	if (noise)
+		strbuf_addf(b, "\n# noise of %.2f%s a run, %.2f%s a boot",
+			    (ln ? 100 : 1) * json_f64(noise, "sigma", 0), ln ? " %" : "",
+			    (ln ? 100 : 1) * json_f64(noise, "boot_sd", 0), ln ? " %" : "");
+	strbuf_addch(b, '\n');
+}
+
 void page_bisection_log(const json_t *j, struct strbuf *b)
 {
 	const json_t *range = json_object_get(j, "resolved");
@@ -387,6 +411,7 @@ void page_bisection_log(const json_t *j, struct strbuf *b)
 	strbuf_addf(b, "# good %s %s\n# bad  %s %s\n", json_str(range, "good", ""),
 		    json_str(j, "good_title", ""), json_str(range, "bad", ""),
 		    json_str(j, "bad_title", ""));
+	log_cost(j, b);
 	log_notes(j, b);
 	log_left(j, b);
 	if (json_str(j, "state_text", NULL))
@@ -397,13 +422,13 @@ void page_bisection_log(const json_t *j, struct strbuf *b)
 		log_step(b, s);
 	if (!json_is_object(result))
 		return;
+	(void)probability_text(text, json_f64(result, "p", NAN));
 	if (json_str(result, "culprit", NULL))
-		strbuf_addf(b, "# %sfirst bad commit %s P=%s %s\n",
-			    json_is_false(json_object_get(result, "confirmed")) ? "not verified: "
-										: "",
-			    json_str(result, "culprit", ""),
-			    probability_text(text, json_f64(result, "p", NAN)),
-			    json_str(j, "culprit_title", ""));
+		strbuf_addf(
+			b, "# %sfirst bad commit %s P%s%s %s\n",
+			json_is_false(json_object_get(result, "confirmed")) ? "not verified: " : "",
+			json_str(result, "culprit", ""), *text == '<' || *text == '>' ? "" : "=",
+			text, json_str(j, "culprit_title", ""));
 	if (json_str(result, "text", NULL))
 		strbuf_addf(b, "# %s\n", json_str(result, "text", ""));
 }

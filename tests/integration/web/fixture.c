@@ -133,7 +133,7 @@ static const char *const findings =
 	"', '" H_HEAD "', 1, 'will-it-scale.per_process_ops', 'done', 'x1', '{}', 'kperfbot', "
 	"'{\"posterior\":[{\"commit\":\"" H_EVIL "\",\"p\":0.005},{\"commit\":\"" H_CULP
 	"\",\"p\":0.992},{\"commit\":\"" H_HEAD "\",\"p\":0.003}],\"steps\":{\"done\":3},\"boots\":"
-	"{\"used\":21,\"max\":200},\"effective_left\":1.1,\"state_text\":\"named\"}', "
+	"{\"used\":21,\"max\":200},\"runs\":{\"used\":63,\"max\":600},\"machine_hours\":0.05,\"effective_left\":1.1,\"state_text\":\"named\"}', "
 	"'{\"culprit\":\"" H_CULP
 	"\",\"p\":0.992,\"effect\":{\"rel\":-0.038,\"lo\":-0.043,\"hi\":-0.033,"
 	"\"level\":0.95},\"text\":\"first bad commit found\"}', now(), now());\n"

@@ -113,6 +113,9 @@ static void bisections_have_posterior_steps_and_log(void **state)
 	assert_int_equal(json_array_size(json_object_get(j, "log")), 3);
 	page_bisection_log(j, &log);
 	assert_non_null(strstr(strbuf_str(&log), "first bad commit " H_CULP " P=0.992"));
+	assert_non_null(strstr(strbuf_str(&log),
+			       "; 63 of at most 600 runs, 21 boots; 3.0 minutes of "
+			       "machine time\n"));
 	/* Comments to git, whose own words come after it: the whole can be replayed. */
 	for (const char *line = strbuf_str(&log); line && *line;
 	     line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
