@@ -5,6 +5,7 @@
 #include "web/parts.h"
 #include "web/request.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ static void noise(struct html *h, const json_t *m)
 
 	if (!m)
 		return;
-	fact(h, "Reckons with");
+	fact(h, "Assumes");
 	html_textf(h, "noise of %.2f%s a run and %.2f%s a boot; ", scale * json_f64(m, "sigma", 0),
 		   unit, scale * json_f64(m, "boot_sd", 0), unit);
 	part_seconds(h, 60 * json_f64(m, "incremental_min", 0));
@@ -158,9 +159,9 @@ static void facts_now(struct html *h, const json_t *j)
 		part_seconds(h, left);
 		html_text(h, ", until ");
 		part_time(h, json_str(eta, "p50", ""));
-		html_text(h, "; nine times in ten until ");
+		html_text(h, "; nine times in ten by ");
 	} else {
-		html_text(h, "later than expected; nine times in ten until ");
+		html_text(h, "later than expected; nine times in ten by ");
 	}
 	part_time(h, json_str(eta, "p90", ""));
 	html_close(h);
@@ -380,6 +381,7 @@ static void result(struct html *h, const json_t *j)
 {
 	const json_t *r = json_object_get(j, "result");
 	bool unverified = json_is_false(json_object_get(r, "confirmed"));
+	_cleanup_(freep) char *text = NULL;
 
 	if (!json_is_object(r))
 		return;
@@ -404,8 +406,10 @@ static void result(struct html *h, const json_t *j)
 	if (json_str(r, "text", NULL) &&
 	    (!json_str(r, "culprit", NULL) || unverified || json_object_get(r, "second") ||
 	     json_object_get(r, "interaction") || json_object_get(r, "fork"))) {
+		text = xstrdup(json_str(r, "text", ""));
+		*text = (char)toupper((unsigned char)*text);
 		html_open(h, "p");
-		html_short(h, json_str(r, "text", ""), 1000);
+		html_short(h, text, 1000);
 		html_close(h);
 	}
 	html_close(h);
@@ -443,7 +447,8 @@ static void posterior(struct html *h, const json_t *j)
 
 	part_h2(h, "posterior", "Which commit it is");
 	if (json_array_size(list) == 0) {
-		part_empty(h, "Nothing is known yet.");
+		part_empty(h, json_object_get(j, "finished") ? "Nothing came out."
+							     : "Nothing is known yet.");
 		return;
 	}
 	table_begin(h, "Candidates", "Commit, oldest first|>P|Probability");
