@@ -100,14 +100,15 @@ static void add_unverified(const struct bisection_run *b, const struct bisect_st
 			   json_t *result, struct strbuf *text)
 {
 	const char *hash = bisection_run_hash(b, step->set[0]);
+	char p[PROBABILITY_TEXT];
 
 	json_set_str(result, "culprit", hash);
 	json_set_f64(result, "p", step->set_p[0]);
 	json_set_bool(result, "confirmed", false);
 	strbuf_addf(text,
 		    "%s before it could be verified; the first bad commit is most likely "
-		    "%.12s (%.3f)",
-		    why_no_more(b), hash, step->set_p[0]);
+		    "%.12s (probability %s)",
+		    why_no_more(b), hash, probability_text(p, step->set_p[0]));
 }
 
 bool bisection_result_too_wide(const struct bisection_run *b, const struct bisect_step *step,
