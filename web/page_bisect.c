@@ -11,6 +11,8 @@
 
 /* Candidates shown one by one; the rest is summed up. */
 #define MAX_BARS 60
+/* Those of the answer; all are among the candidates. */
+#define MAX_SET 20
 /* The page of an open one is read again that often. */
 #define REFRESH_S 30
 
@@ -333,8 +335,19 @@ static void checks(struct html *h, const json_t *r)
 	table_end(h);
 }
 
-/* The commits that it may be, when no single one can be named. */
-static void set(struct html *h, const json_t *r)
+static const char *title_of(const json_t *j, const char *commit)
+{
+	const json_t *u;
+	size_t i;
+
+	json_array_foreach (json_object_get(j, "posterior"), i, u)
+		if (!strcmp(json_str(u, "commit", ""), commit))
+			return json_str(u, "title", NULL);
+	return NULL;
+}
+
+/* The commits that it may be, when no single one can be named; with why one was not measured. */
+static void set(struct html *h, const json_t *j, const json_t *r)
 {
 	const json_t *list = json_object_get(r, "set"), *s;
 	size_t i;
@@ -343,9 +356,13 @@ static void set(struct html *h, const json_t *r)
 		return;
 	table_begin(h, "One of these", "Commit|>P|Probability");
 	json_array_foreach (list, i, s) {
+		const char *skip = json_str(s, "skip", NULL);
+
 		html_open(h, "tr");
 		html_div(h, "td", "wide");
-		part_commit(h, json_str(s, "commit", NULL), NULL);
+		part_commit(h, json_str(s, "commit", NULL), title_of(j, json_str(s, "commit", "")));
+		if (skip)
+			html_elf(h, "span", "dim", " not measured: %.20s", skip);
 		html_close(h);
 		td_num(h);
 		part_p(h, json_f64(s, "p", 0));
@@ -354,10 +371,13 @@ static void set(struct html *h, const json_t *r)
 		plot_bar(h, json_f64(s, "p", 0));
 		html_close(h);
 		html_close(h);
-		if (i + 1 == MAX_BARS)
+		if (i + 1 == MAX_SET)
 			break;
 	}
 	table_end(h);
+	if (json_array_size(list) > MAX_SET)
+		html_elf(h, "p", "dim", "%zu further commits are told below.",
+			 json_array_size(list) - MAX_SET);
 }
 
 /* Nothing bad was found: the bad end lacks something good. */
@@ -414,7 +434,7 @@ static void result(struct html *h, const json_t *j)
 	}
 	html_close(h);
 	checks(h, r);
-	set(h, r);
+	set(h, j, r);
 }
 
 /* The MAX_BARS likeliest stay, in commit order: everything at least as likely as the returned p. */

@@ -250,6 +250,20 @@ static void page_of_an_open_bisection_is_read_again(void **state)
 	assert_string_equal(reply_header(&ended, "Refresh"), "");
 }
 
+static void one_of_a_set_has_its_subject_and_why_it_was_not_measured(void **state)
+{
+	(void)state;
+	pg_exec("UPDATE bisection SET result = '{\"text\":\"what is left\",\"set\":[{\"commit\":\"" H_CULP
+		"\",\"p\":0.5,\"skip\":\"build\"}]}' WHERE id = 'b5k2p9xm'");
+	DO_GET(r, "/b/b5k2p9xm");
+	const char *set = strstr(strbuf_str(&r.body), "What is left");
+
+	assert_non_null(set);
+	set = strstr(set, "<span class=\"title\">");
+	assert_non_null(set);
+	assert_non_null(strstr(set, "</span><span class=\"dim\"> not measured: build</span>"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +278,7 @@ int main(void)
 		cmocka_unit_test(errors_of_the_api_are_problem_objects),
 		cmocka_unit_test(head_and_etag_save_bytes),
 		cmocka_unit_test(page_of_an_open_bisection_is_read_again),
+		cmocka_unit_test(one_of_a_set_has_its_subject_and_why_it_was_not_measured),
 	};
 
 	return cmocka_run_group_tests(tests, served_start, served_stop);
