@@ -73,11 +73,13 @@ double bisect_params_size(const struct bisect_params *p);
 /** bisect_params_check() - Return: 0; ERR_INVAL that names the value out of its range. */
 int bisect_params_check(const struct bisect_params *p, struct err *e);
 
+/** enum bisect_skip - why a commit is not measured; OLDER: its level says nothing, see bisect/older.h. */
 enum bisect_skip {
 	BISECT_TESTABLE,
 	BISECT_SKIP_BUILD,
 	BISECT_SKIP_BOOT,
 	BISECT_SKIP_TAINTED,
+	BISECT_SKIP_OLDER,
 };
 
 /**
@@ -318,7 +320,7 @@ double bisect_build_minutes(const struct bisect_state *s, int commit);
 /** bisect_action_name() - "measure", "done", "none", "set", "wait", "ends-broken". Static string. */
 const char *bisect_action_name(enum bisect_action a);
 
-/** bisect_skip_name() - "testable", "build", "boot", "tainted". Static string. */
+/** bisect_skip_name() - "testable", "build", "boot", "tainted", "older". Static string. */
 const char *bisect_skip_name(enum bisect_skip s);
 
 /**

@@ -214,7 +214,7 @@ static void fill_testable(struct chooser *ch)
 
 	for (size_t i = 0; i < n; i++) {
 		ch->testable[i] = 1;
-		to_broken[i] = s->skip[i] ? 0 : INFINITY;
+		to_broken[i] = s->skip[i] && s->skip[i] != BISECT_SKIP_OLDER ? 0 : INFINITY;
 		to_sound[i] = bisect_eval_node(ch->v, (int)i) ? 0 : INFINITY;
 	}
 	if (s->n_skipped == 0)

@@ -147,7 +147,7 @@ static int load_commit(const struct bisect_state *s, const json_t *name, int *re
 
 int bisect_skip_by_name(const char *name, enum bisect_skip *ret, struct err *e)
 {
-	for (int i = BISECT_SKIP_BUILD; i <= BISECT_SKIP_TAINTED; i++)
+	for (int i = BISECT_SKIP_BUILD; i <= BISECT_SKIP_OLDER; i++)
 		if (strcmp(name, bisect_skip_name((enum bisect_skip)i)) == 0) {
 			*ret = (enum bisect_skip)i;
 			return 0;

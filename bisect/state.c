@@ -239,7 +239,7 @@ int bisect_skip(struct bisect_state *s, int commit, enum bisect_skip reason, str
 		return r;
 	if (commit == BISECT_GOOD_END)
 		return err_set(e, ERR_INVAL, "the good end cannot be skipped");
-	if (reason < BISECT_SKIP_BUILD || reason > BISECT_SKIP_TAINTED)
+	if (reason < BISECT_SKIP_BUILD || reason > BISECT_SKIP_OLDER)
 		return err_set(e, ERR_INVAL, "unknown skip reason %d", (int)reason);
 	if (!s->skip[commit])
 		s->n_skipped++;
@@ -300,7 +300,7 @@ const char *bisect_action_name(enum bisect_action a)
 
 const char *bisect_skip_name(enum bisect_skip s)
 {
-	static const char *const names[] = { "testable", "build", "boot", "tainted" };
+	static const char *const names[] = { "testable", "build", "boot", "tainted", "older" };
 
 	return (size_t)s < ARRAY_SIZE(names) ? names[s] : "unknown";
 }
