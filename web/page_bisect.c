@@ -425,7 +425,8 @@ static void result(struct html *h, const json_t *j)
 	/* With one commit and nothing else to tell, the text says the same once more. */
 	if (json_str(r, "text", NULL) &&
 	    (!json_str(r, "culprit", NULL) || unverified || json_object_get(r, "second") ||
-	     json_object_get(r, "interaction") || json_object_get(r, "fork"))) {
+	     json_object_get(r, "interaction") || json_object_get(r, "fork") ||
+	     json_object_get(r, "outside") || json_object_get(r, "older"))) {
 		text = xstrdup(json_str(r, "text", ""));
 		*text = (char)toupper((unsigned char)*text);
 		html_open(h, "p");

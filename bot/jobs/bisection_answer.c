@@ -6,7 +6,9 @@
 #include "bot/base/strbuf.h"
 #include "bot/jobs/bisection_checks.h"
 #include "bot/jobs/bisection_gain.h"
+#include "bot/jobs/bisection_older.h"
 #include "bot/jobs/bisection_order.h"
+#include "bot/jobs/bisection_outside.h"
 #include "bot/jobs/bisection_result.h"
 #include "bot/jobs/culprit_same.h"
 #include "bot/jobs/job_ctx.h"
@@ -19,6 +21,7 @@ static int finish(struct bisection_run *b, const char *state, json_t *result, st
 	int r;
 
 	b->n_asked = 0;
+	bisection_older_result(b, result);
 	bisection_bases_result(b, result);
 	r = bisection_order_progress(b, "verifying", e);
 	if (r == 0)
@@ -121,11 +124,14 @@ static int name_culprit(struct bisection_run *b, const struct bisect_step *step,
 
 /*
  * How the culprit differs from each of its parents. Return: 1 it does from all of them; 0 not from
- * one, and that is the answer; an error.
+ * one, and that is the answer, or is looked into; an error.
  */
-static int compare_parents(struct bisection_run *b, const char *culprit, const char *const *parents,
-			   size_t n, struct bisection_against *a, struct err *e)
+static int compare_parents(struct bisection_run *b, const struct bisect_step *step,
+			   const char *const *parents, size_t n, struct bisection_against *a,
+			   struct err *e)
 {
+	const char *culprit = bisection_run_hash(b, step->commit);
+
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_(strbuf_done) struct strbuf why = STRBUF_INIT;
 		int r = bisection_run_effect(b, culprit, parents[i], &a[i].effect, e);
@@ -133,7 +139,14 @@ static int compare_parents(struct bisection_run *b, const char *culprit, const c
 		if (r < 0)
 			return r;
 		a[i].parent = parents[i];
-		if (bisection_effect_differs(&a[i].effect))
+		/* The search has measured the others, the good end among them. */
+		if (bisection_run_index(b, parents[i]) < BISECT_GOOD_END)
+			r = bisection_older_parent(b, step, parents[i], &a[i].effect, e);
+		else
+			r = bisection_effect_differs(&a[i].effect) ? 1 : 2;
+		if (r <= 0)
+			return r;
+		if (r == 1)
 			continue;
 		strbuf_addf(&why,
 			    "measured again, the commit found, %.12s, does not differ from its "
@@ -185,9 +198,20 @@ static int answer_done(struct bisection_run *b, const struct bisect_step *step, 
 	_cleanup_(json_decrefp) json_t *result = NULL;
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	struct bisect_step named = *step;
-	size_t n = bisection_run_parents(b, step->commit, &parents);
-	int r;
+	size_t n;
+	int r = 0;
 
+	if (bisection_older_concerns(b, step->commit))
+		return bisection_older_answer(b, step, e);
+	if (!b->spent)
+		r = bisection_checks_choose(b, culprit, e);
+	if (r == 0 && !b->spent)
+		r = bisection_outside_look(b, e);
+	if (r < 0)
+		return r;
+	if (bisection_outside_lost(b, culprit))
+		return bisection_older_unverified(b, step, bisection_outside_lost(b, culprit), e);
+	n = bisection_run_parents(b, step->commit, &parents);
 	if (b->spent)
 		for (size_t i = 0; i <= n; i++)
 			if (bisection_run_fresh(b, i < n ? parents[i] : culprit) <
@@ -202,7 +226,7 @@ static int answer_done(struct bisection_run *b, const struct bisect_step *step, 
 	if (r > 0)
 		return bisection_order_progress(b, "verifying", e);
 	a = xcalloc(n, sizeof(*a));
-	r = compare_parents(b, culprit, parents, n, a, e);
+	r = compare_parents(b, step, parents, n, a, e);
 	if (r <= 0)
 		return r;
 	result = bisection_result_culprit(b, step, a, n, &text);
@@ -237,6 +261,7 @@ static int start_again(struct bisection_run *b, struct err *e)
 	b->restarts++;
 	b->n_asked = 0;
 	bisection_bases_reset(b);
+	bisection_older_forget(b);
 	r = bisection_forget(b->c->db, b->row.id, e);
 	if (r == 0)
 		r = bisection_order_progress(b, "checking-ends", e);

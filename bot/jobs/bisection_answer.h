@@ -22,6 +22,11 @@
  * was measured also step (present, gone, unclear) and rel, lo, hi, level against the parent;
  * contains_bad is false where the branch was rewritten. why: it was not measured for this reason.
  *
+ * outside [{commit, measured, older, before, why}] of a commit with parents that are not in the range,
+ * see bot/jobs/bisection_outside.h; the parent told is what was measured for it. older [{parent,
+ * measured, commit, merge, rel, lo, hi, level}]: branches left out since they began as bad, see
+ * bot/jobs/bisection_older.h.
+ *
  * fork {stage, from, bases [{commit, like, rel}]} where the good end is not an ancestor of the bad
  * one, and gain, see bot/jobs/bisection_gain.h, if there is no culprit but something that the bad end
  * lacks.

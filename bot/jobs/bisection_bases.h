@@ -103,6 +103,16 @@ int bisection_bases_order(struct bisection_run *b, struct err *e);
 /** bisection_bases_answer() - the ends differ: where to go on, or more boots. */
 int bisection_bases_answer(struct bisection_run *b, const struct bisect_step *step, struct err *e);
 
+/**
+ * bisection_bases_untestable() - can @hash, beside the range, not be built, booted or run?
+ * @ret_reason: "build" or "boot"; static. Return: 1 it cannot; 0; an error. Asks for its build.
+ */
+int bisection_bases_untestable(struct bisection_run *b, const char *hash, const char **ret_reason,
+			       struct err *e);
+
+/** BISECTION_OLDER_MOST - commits before one that cannot be measured which are tried in its place. */
+#define BISECTION_OLDER_MOST 8
+
 /** bisection_bases_reset() - nothing that was measured counts. */
 void bisection_bases_reset(struct bisection_run *b);
 

@@ -19,8 +19,6 @@
 
 /* Boots of ends and bases before anything is decided. */
 #define FIRST_BOOTS 2
-/* Commits before a base that cannot be measured which are tried in its place. */
-#define OLDER_MOST 8
 /* Boots that the job's own noise counts for against what was seen. */
 #define NOISE_BOOTS 4
 
@@ -94,9 +92,8 @@ static struct bisect_level level_of(const struct measured *m, double boot_varian
 				      .boots = m->boots };
 }
 
-/* Return: 1 it cannot be built, booted or run, with the reason; 0; an error. */
-static int cannot_be_measured(struct bisection_run *b, const char *hash, const char **ret_reason,
-			      struct err *e)
+int bisection_bases_untestable(struct bisection_run *b, const char *hash, const char **ret_reason,
+			       struct err *e)
 {
 	enum need_state need = NEED_READY;
 	int64_t build;
@@ -135,7 +132,7 @@ static int go_back(struct bisection_run *b, size_t i, struct err *e)
 	r = mirror_commit(b->mirror, f->bases[i], &commit, e);
 	if (r < 0)
 		return r;
-	if (f->older[i] == OLDER_MOST || commit.n_parents == 0) {
+	if (f->older[i] == BISECTION_OLDER_MOST || commit.n_parents == 0) {
 		f->sides[i] = BISECT_BASE_UNTESTED;
 	} else {
 		if (!f->instead[i][0])
@@ -155,7 +152,7 @@ static int replace_broken(struct bisection_run *b, struct err *e)
 
 	for (size_t i = 0; r >= 0 && i < f->n_bases; i++)
 		while (f->sides[i] == BISECT_BASE_OPEN &&
-		       (r = cannot_be_measured(b, f->bases[i], &reason, e)) > 0) {
+		       (r = bisection_bases_untestable(b, f->bases[i], &reason, e)) > 0) {
 			r = go_back(b, i, e);
 			if (r < 0)
 				break;
@@ -296,7 +293,7 @@ int bisection_bases_log(struct bisection_run *b, const struct bisection_asked *a
 	s.runs = m.runs;
 	s.left_eff = (double)b->fork.commits;
 	s.took_s = (double)(b->now_s - asked->at);
-	r = cannot_be_measured(b, asked->hash, &s.reason, e);
+	r = bisection_bases_untestable(b, asked->hash, &s.reason, e);
 	if (r < 0)
 		return r;
 	if (r > 0) {

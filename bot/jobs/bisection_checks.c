@@ -5,6 +5,7 @@
 #include "bot/base/err.h"
 #include "bot/base/log.h"
 #include "bot/base/strbuf.h"
+#include "bot/jobs/bisection_outside.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/jobs/job_mirror.h"
 #include "bot/jobs/job_need.h"
@@ -123,14 +124,22 @@ static int choose_tip(struct bisection_run *b, struct err *e)
 }
 
 /* Decided once, and kept with the status: they have to be the same in later calls. */
-static int choose(struct bisection_run *b, const char *culprit, struct err *e)
+int bisection_checks_choose(struct bisection_run *b, const char *culprit, struct err *e)
 {
-	if (!strcmp(json_str(b->checks, "culprit", ""), culprit))
+	json_t *old = json_incref(json_object_get(b->checks, "older"));
+
+	if (!strcmp(json_str(b->checks, "culprit", ""), culprit)) {
+		json_decref(old);
 		return 0;
+	}
 	json_decref(b->checks);
 	b->checks = json_object();
+	/* Known whatever the culprit is. */
+	if (old && json_object_set_new(b->checks, "older", old) < 0)
+		abort();
 	json_set_str(b->checks, "culprit", culprit);
 	json_set_i64(b->checks, "at", b->now_s);
+	bisection_outside_choose(b, culprit);
 	choose_revert(b, culprit);
 	return choose_tip(b, e);
 }
@@ -143,7 +152,10 @@ static const char *commit_of(const struct bisection_run *b, const char *key)
 
 int bisection_checks_ahead(struct bisection_run *b, const char *culprit, struct err *e)
 {
-	int r = choose(b, culprit, e);
+	int r = bisection_checks_choose(b, culprit, e);
+
+	if (r == 0 && b->job.kconfig[0])
+		r = bisection_outside_ahead(b, e);
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++) {
 		const char *hash = commit_of(b, keys[i]);
@@ -238,7 +250,7 @@ int bisection_checks_sides(struct bisection_run *b, const char *culprit, const c
 {
 	const char *against[] = { bad_end(b), parent };
 	bool wait = false;
-	int r = choose(b, culprit, e);
+	int r = bisection_checks_choose(b, culprit, e);
 
 	/* Nothing more is ordered: whatever there is counts. */
 	if (r < 0 || b->spent)

@@ -15,6 +15,12 @@ struct strbuf;
 #define BISECTION_CHECK_SIDES 4
 
 /**
+ * bisection_checks_choose() - choose what is measured for @culprit, once: its checks, and what of it
+ * lies outside of the range, see bot/jobs/bisection_outside.h. Kept with the status.
+ */
+int bisection_checks_choose(struct bisection_run *b, const char *culprit, struct err *e);
+
+/**
  * bisection_checks_ahead() - @culprit is likely to be named: choose its checks, and have their
  * builds made meanwhile.
  */

@@ -6,6 +6,7 @@
 #include "bot/base/strbuf.h"
 #include "bot/build/build.h"
 #include "bot/db/db.h"
+#include "bot/jobs/bisection_outside.h"
 #include "bot/jobs/bisection_run.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/watch/mirror.h"
@@ -80,7 +81,8 @@ static const char *const check_keys[] = { "revert", "tip" };
 static int read_made(struct bisection_run *b, struct err *e)
 {
 	size_t n = b->range.graph.n;
-	_cleanup_(freep) const char **commits = xcalloc(n + 3, sizeof(*commits));
+	_cleanup_(freep) const char **commits =
+		xcalloc(n + 3 + BISECTION_OUTSIDE_MAX, sizeof(*commits));
 	_cleanup_(freep) char *compiler = NULL;
 	_cleanup_(freep) char *list = NULL;
 	struct db_rows rows = { 0 };
@@ -99,6 +101,7 @@ static int read_made(struct bisection_run *b, struct err *e)
 	for (size_t i = 0; i < ARRAY_SIZE(check_keys); i++)
 		if (json_str(b->checks, check_keys[i], NULL))
 			commits[n_all++] = json_str(b->checks, check_keys[i], NULL);
+	n_all += bisection_outside_commits(b, commits + n_all);
 	list = db_text_array(commits, n_all);
 	r = job_kconfig_hash(b->c, b->job.kconfig, hash, e);
 	if (r == 0)

@@ -4,6 +4,7 @@
 #include "bot/base/err.h"
 #include "bot/base/log.h"
 #include "bot/base/strbuf.h"
+#include "bot/jobs/bisection_outside.h"
 #include "bot/jobs/bisection_priors.h"
 
 #include <math.h>
@@ -145,6 +146,7 @@ static const char *skipped(const struct bisection_run *b, int commit)
 		[BISECT_SKIP_BUILD] = "does not build",
 		[BISECT_SKIP_BOOT] = "does not boot",
 		[BISECT_SKIP_TAINTED] = "does not run",
+		[BISECT_SKIP_OLDER] = "as bad as what it grew from",
 	};
 
 	return words[b->state.skip[commit]];
@@ -340,14 +342,16 @@ json_t *bisection_result_culprit(const struct bisection_run *b, const struct bis
 	strbuf_addf(text, "first bad commit %.12s (probability %s): ", culprit,
 		    probability_text(p, step->probability));
 	bisection_effect_text(&a[0].effect, text);
-	strbuf_addf(text, " against %s %.12s", n > 1 ? "parent" : "its parent", a[0].parent);
+	strbuf_addstr(text, " against ");
+	bisection_outside_text(b, n > 1 ? "parent" : "its parent", a[0].parent, text);
 	if (n > 1) {
 		set_new(o, "parents", parents_json(a, n));
 		json_set_bool(o, "interaction", true);
 		for (size_t i = 1; i < n && i < PARENTS_TEXT_MAX; i++) {
 			strbuf_addstr(text, ", ");
 			bisection_effect_text(&a[i].effect, text);
-			strbuf_addf(text, " against parent %.12s", a[i].parent);
+			strbuf_addstr(text, " against ");
+			bisection_outside_text(b, "parent", a[i].parent, text);
 		}
 		strbuf_addf(text,
 			    ": an interaction, this merge is bad and %s of its %zu parents is",
@@ -360,6 +364,7 @@ json_t *bisection_result_culprit(const struct bisection_run *b, const struct bis
 	if (json_is_true(json_object_get(b->row.request, "first_parent")))
 		add_inside(culprit, a[0].parent, suspicious, o, text);
 	add_second(b, step, o, text);
+	bisection_outside_result(b, culprit, o);
 	set_new(o, "suspicious", suspicious);
 	return o;
 }

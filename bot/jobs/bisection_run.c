@@ -10,6 +10,8 @@
 #include "bot/db/db.h"
 #include "bot/jobs/bisection_failures.h"
 #include "bot/jobs/bisection_machines.h"
+#include "bot/jobs/bisection_older.h"
+#include "bot/jobs/bisection_outside.h"
 #include "bot/jobs/job_ctx.h"
 #include "bot/store/bisection_model.h"
 #include "bot/watch/mirror.h"
@@ -73,6 +75,8 @@ void bisection_run_done(struct bisection_run *b)
 	json_decref(b->checks);
 	json_decref(b->after);
 	free(b->made);
+	free(b->older);
+	free(b->has_good);
 	free(b->boots);
 	free(b->values);
 }
@@ -117,57 +121,24 @@ const char *bisection_run_hash(const struct bisection_run *b, int commit)
 	return commit == BISECT_GOOD_END ? b->good : b->range.graph.commits[commit].hash;
 }
 
-/* A merge base that is good and was measured, as a parent outside of the range; or NULL. */
-static const char *base_called(const struct bisection_run *b, const char *hash)
-{
-	const struct bisection_fork *f = &b->fork;
-
-	for (size_t i = 0; i < f->n_bases; i++)
-		if (f->sides[i] == BISECT_BASE_GOOD && !strcmp(f->bases[i], hash))
-			return f->bases[i];
-	return NULL;
-}
-
-/*
- * What stands for the parents outside of the range: of a topic that went on after it was merged it is
- * the merge base itself, which was measured; else the good end.
- */
-static size_t outside_parents(const struct bisection_run *b, const struct bisect_commit *c,
-			      const char **ret)
-{
-	struct mirror_commit commit = { 0 };
-	size_t n = 0;
-	bool other = false;
-
-	if (b->fork.stage != BISECTION_BAD_SIDE || b->fork.n_bases < 2 ||
-	    mirror_commit(b->mirror, c->hash, &commit, NULL) < 0) {
-		ret[0] = b->good;
-		return 1;
-	}
-	for (size_t i = 0; i < commit.n_parents; i++) {
-		const char *base = base_called(b, commit.parents[i]);
-
-		if (base && n < BISECTION_BASES_MAX)
-			ret[n++] = base;
-		else
-			other |= bisect_graph_find(&b->range.graph, commit.parents[i], NULL) < 0;
-	}
-	mirror_commit_done(&commit);
-	if (other || !n)
-		ret[n++] = b->good;
-	return n;
-}
-
 size_t bisection_run_parents(const struct bisection_run *b, int commit, const char ***ret)
 {
 	const struct bisect_commit *c = &b->range.graph.commits[commit];
-	const char **list = xcalloc(c->n_parents + BISECTION_BASES_MAX + 2, sizeof(*list));
-	size_t n = 0;
+	size_t room = c->n_parents + BISECTION_OUTSIDE_MAX + 2;
+	/* What is outside has its text behind the list. */
+	void *block = xcalloc(1, room * sizeof(char *) + (size_t)BISECTION_OUTSIDE_MAX * 41);
+	const char **list = block;
+	char(*text)[41] = (char(*)[41])(list + room);
+	size_t n = 0, n_outside = 0;
 
 	for (size_t i = 0; i < c->n_parents; i++)
 		list[n++] = b->range.graph.commits[c->parents[i]].hash;
-	if (c->outside || n == 0)
-		n += outside_parents(b, c, list + n);
+	if (c->outside)
+		n_outside = bisection_outside_parents(b, commit, text);
+	for (size_t i = 0; i < n_outside; i++)
+		list[n++] = text[i];
+	if ((c->outside && !n_outside) || n == 0)
+		list[n++] = b->good;
 	*ret = list;
 	return n;
 }
@@ -197,7 +168,7 @@ static int read_measured(struct bisection_run *b, struct err *e)
 {
 	size_t n = b->range.graph.n + 1;
 	_cleanup_(freep) const char **commits =
-		xcalloc(n + BISECTION_BASES_MAX + 4, sizeof(*commits));
+		xcalloc(n + BISECTION_BASES_MAX + BISECTION_OUTSIDE_MAX + 4, sizeof(*commits));
 	_cleanup_(freep) int64_t *ids = NULL;
 	size_t n_ids = 0;
 	int r;
@@ -216,6 +187,7 @@ static int read_measured(struct bisection_run *b, struct err *e)
 		commits[n++] = json_str(b->checks, "revert", NULL);
 	if (json_str(b->checks, "tip", NULL))
 		commits[n++] = json_str(b->checks, "tip", NULL);
+	n += bisection_outside_commits(b, commits + n);
 	n += bisection_bases_commits(b, commits + n);
 	/* Without a machine there is nothing measured that counts; the name "" fits no boot. */
 	r = bisection_machines_read(b, commits, n, e);
@@ -398,6 +370,8 @@ int bisection_run_replay(struct bisection_run *b, struct err *e)
 		r = add_builds(b, e);
 	if (r == 0)
 		r = bisection_failures_skip(b, e);
+	if (r == 0)
+		r = bisection_older_skip(b, e);
 	for (size_t i = 0; r == 0 && i < b->n_values; i++) {
 		const struct boot_brief *boot = boot_by_id(b, b->values[i].boot);
 		int k = bisection_run_index(b, boot->commit);

@@ -38,6 +38,8 @@ struct bisection_asked {
  *	 owned.
  * @late: its deadline has passed.
  * @spent: nothing more may be ordered: what is known is the answer.
+ * @older: per commit: it is skipped as bisection_older_skip() says; owned, or NULL.
+ * @has_good: likewise: the good end is in it.
  * @without_metric: good boots of its own that gave no value of the metric.
  * @restarts: times that all was forgotten because the machine had moved.
  * @lab_failures: boots of this bisection that the lab spoilt since the last good one; @lab_last: the
@@ -76,6 +78,8 @@ struct bisection_run {
 	json_t *checks;
 	json_t *after;
 	unsigned char *made;
+	unsigned char *older;
+	unsigned char *has_good;
 	int made_beside;
 	int lab_failures;
 	const struct boot_brief *lab_last;
@@ -123,9 +127,10 @@ int bisection_run_skip(struct bisection_run *b, int commit, enum bisect_skip why
 const char *bisection_run_hash(const struct bisection_run *b, int commit);
 
 /**
- * bisection_run_parents() - hashes of its parents; for those outside of the range the merge base, if it
- * is one of several, or the good end.
- * @ret: room for one more; free() it, the hashes belong to @b. Return: how many, at least 1.
+ * bisection_run_parents() - hashes of its parents; those outside of the range as
+ * bisection_outside_parents() gives them. Where what the bad end lacks is searched, or a commit has no
+ * parent at all, the good end stands for them.
+ * @ret: room for one more; free() it, and with it the hashes. Return: how many, at least 1.
  */
 size_t bisection_run_parents(const struct bisection_run *b, int commit, const char ***ret);
 

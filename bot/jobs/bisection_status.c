@@ -44,7 +44,9 @@ static void describe_skip(const struct bisection_run *b, int commit, struct bise
 
 	s->verdict = "skip";
 	s->reason = bisect_skip_name(why);
-	s->detail = "it does not build";
+	s->detail = why == BISECT_SKIP_OLDER
+			    ? "it grew from what is as bad and older than the good end"
+			    : "it does not build";
 	s->p_bad = s->rel = NAN;
 	for (size_t i = 0; i < b->n_boots; i++)
 		if (!strcmp(b->boots[i].commit, s->commit) && !b->boots[i].ok)
