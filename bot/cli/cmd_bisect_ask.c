@@ -4,6 +4,7 @@
 #include "bot/base/config.h"
 #include "bot/base/err.h"
 #include "bot/base/file.h"
+#include "bot/base/parse.h"
 #include "bot/base/strbuf.h"
 #include "bot/base/utf8.h"
 #include "bot/base/visible.h"
@@ -47,6 +48,20 @@ static int take_path(void *to, const char *value, struct err *e)
 	return 0;
 }
 
+/* As judge and changes take it. */
+static int take_effect(void *to, const char *value, struct err *e)
+{
+	double effect = 0;
+	int r = parse_ratio(value, &effect, e);
+
+	if (r < 0)
+		return r;
+	if (!(effect >= 1e-4 && effect <= 1))
+		return err_set(e, ERR_INVAL, "'%.40s' is not between 0.01%% and 100%%", value);
+	*(double *)to = effect;
+	return 0;
+}
+
 static int read_start(struct cli *cli, int argc, char **argv, struct bisection_ask *a,
 		      json_t *paths, bool *dry_run)
 {
@@ -64,7 +79,7 @@ static int read_start(struct cli *cli, int argc, char **argv, struct bisection_a
 		CLI_TAKE("path", take_path, paths),
 		CLI_FLAG("first-parent", &a->first_parent),
 		CLI_I64("max-runs", &a->max_runs, 4, 1000000),
-		CLI_F64("min-effect", &a->min_effect, 1e-4, 1),
+		CLI_TAKE("min-effect", take_effect, &a->min_effect),
 	};
 	int at = cli_options(cli, argc, argv, options, ARRAY_SIZE(options));
 

@@ -177,6 +177,12 @@ static void bisect_start_quotes_options_as_they_are_written(void **state)
 	assert_non_null(strstr(bytes.err, "--note: not UTF-8"));
 	CLI(why, "bisect cancel --why a\xff b2222222");
 	assert_int_equal(why.status, 129);
+	CLI(ratio, "bisect plan --tree linus --good v1 --bad master --job pf1 --min-effect 5%");
+	assert_int_equal(ratio.status, 0);
+	assert_non_null(strstr(ratio.out, "a change of 5.00 % "));
+	CLI(large, "bisect plan --tree linus --good v1 --bad master --job pf1 --min-effect 101%");
+	assert_int_equal(large.status, 129);
+	assert_non_null(strstr(large.err, "--min-effect: '101%' is not between 0.01% and 100%"));
 	CLI(runs, "bisect start --tree linus --good v1 --bad master --job pf1 --max-runs 2.5");
 	assert_int_equal(runs.status, 129);
 }
