@@ -361,7 +361,9 @@ static void set(struct html *h, const json_t *j, const json_t *r)
 		html_open(h, "tr");
 		html_div(h, "td", "wide");
 		part_commit(h, json_str(s, "commit", NULL), title_of(j, json_str(s, "commit", "")));
-		if (skip)
+		if (skip && !strcmp(skip, "older"))
+			html_el(h, "span", "dim", " as bad as what it grew from");
+		else if (skip)
 			html_elf(h, "span", "dim", " not measured: %.20s", skip);
 		html_close(h);
 		td_num(h);

@@ -289,6 +289,14 @@ static bool in_set(const json_t *result, const char *hash)
 	return false;
 }
 
+/* Is the merge that brought its branch a possible answer? */
+static bool is_answer(const json_t *o, const json_t *result)
+{
+	const char *merge = json_str(o, "merge", NULL);
+
+	return !json_str(result, "culprit", NULL) && merge && in_set(result, merge);
+}
+
 static void tell(const json_t *o, const json_t *result, struct strbuf *text)
 {
 	const char *parent = json_str(o, "parent", ""), *measured = json_str(o, "measured", "");
@@ -296,7 +304,7 @@ static void tell(const json_t *o, const json_t *result, struct strbuf *text)
 	struct detect_result effect = { .rel = json_f64(o, "rel", NAN),
 					.lo = json_f64(o, "lo", NAN),
 					.hi = json_f64(o, "hi", NAN) };
-	bool here = !json_str(result, "culprit", NULL) && merge && in_set(result, merge);
+	bool here = is_answer(o, result);
 
 	strbuf_addf(text, "; %.12s", measured);
 	if (strcmp(measured, parent) != 0)
@@ -320,14 +328,21 @@ void bisection_older_result(const struct bisection_run *b, json_t *result)
 {
 	json_t *list = json_object_get(b->checks, "older"), *o;
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	const char *was = json_str(result, "text", "");
+	_cleanup_(freep) char *all = NULL;
+	bool first = false;
 	size_t i;
 
 	if (!json_array_size(list))
 		return;
-	strbuf_addstr(&text, json_str(result, "text", ""));
-	json_array_foreach (list, i, o)
+	json_array_foreach (list, i, o) {
+		first |= is_answer(o, result);
 		tell(o, result, &text);
-	json_set_str(result, "text", strbuf_str(&text));
+	}
+	/* The answer comes first; before each is a "; ". */
+	all = first ? xasprintf("%s; %s", strbuf_str(&text) + 2, was)
+		    : xasprintf("%s%s", was, strbuf_str(&text));
+	json_set_str(result, "text", all);
 	if (json_object_set(result, "older", list) < 0)
 		abort();
 }
