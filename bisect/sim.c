@@ -124,6 +124,8 @@ static void count_answer(struct bisect_sim_result *r, const struct bisect_lab *l
 	r->confidence += a->probability;
 	if (a->commit == lab->culprit)
 		r->right++;
+	else if (lab->sim->second > 0 && a->commit == lab->second)
+		r->smaller++;
 	else if (lab->culprit >= 0 && (is_parent(lab->g, a->commit, lab->culprit) ||
 				       is_parent(lab->g, lab->culprit, a->commit)))
 		r->adjacent++;

@@ -48,7 +48,7 @@ struct bisect_sim {
 /**
  * struct bisect_sim_result - how it went.
  * @named: trials that named one commit; @right of them the culprit; @adjacent wrong by a parent or
- * child, @far by more.
+ * child, @smaller by naming the second commit, which brings the smaller part of the step, @far by more.
  * @none, @sets, @sets_right: answers 'the ends do not differ', 'one of these', culprit among them.
  * @two: answers with a second commit that reaches the wanted confidence; @two_right: both are right.
  * @merges: merges named as such.
@@ -61,6 +61,7 @@ struct bisect_sim_result {
 	int named;
 	int right;
 	int adjacent;
+	int smaller;
 	int far;
 	int none;
 	int sets;

@@ -163,7 +163,7 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct request 
 	return check_request(cli, q, argc - at);
 }
 
-static void print_json(const struct bisect_sim_result *r, double bound)
+static void print_json(const struct bisect_sim_result *r, double bound, bool with_second)
 {
 	_cleanup_(json_decrefp) json_t *o = json_object();
 	_cleanup_(freep) char *text = NULL;
@@ -174,6 +174,8 @@ static void print_json(const struct bisect_sim_result *r, double bound)
 	json_set_f64(minutes, "median", r->median);
 	json_set_f64(minutes, "p90", r->p90);
 	json_set_i64(wrong, "adjacent", r->adjacent);
+	if (with_second)
+		json_set_i64(wrong, "smaller", r->smaller);
 	json_set_i64(wrong, "far", r->far);
 	json_set_i64(o, "trials", r->trials);
 	if (r->named > 0) {
@@ -200,11 +202,13 @@ static void print_json(const struct bisect_sim_result *r, double bound)
 	(void)printf("%s\n", text);
 }
 
-static void print_text(const struct bisect_sim_result *r, double bound)
+static void print_text(const struct bisect_sim_result *r, double bound, bool with_second)
 {
 	(void)printf("trials           %d\n", r->trials);
-	(void)printf("named            %d, %d right, %d wrong by one commit, %d by more\n",
-		     r->named, r->right, r->adjacent, r->far);
+	(void)printf("named            %d, %d right, ", r->named, r->right);
+	if (with_second)
+		(void)printf("%d the smaller of two steps, ", r->smaller);
+	(void)printf("%d wrong by one commit, %d by more\n", r->adjacent, r->far);
 	if (r->named > 0)
 		(void)printf("said confidence  %.4f\n", r->confidence);
 	(void)printf("ends equal       %d\n", r->none);
@@ -268,9 +272,9 @@ static int simulate(const struct cli *cli, const struct request *q)
 		cli_note(cli, "note: %s", range.warnings[i]);
 	bound = bisect_bound_minutes(range.graph.n, &q->sim.model);
 	if (cli->json)
-		print_json(&result, bound);
+		print_json(&result, bound, q->sim.second > 0);
 	else
-		print_text(&result, bound);
+		print_text(&result, bound, q->sim.second > 0);
 	return EXIT_DONE;
 }
 

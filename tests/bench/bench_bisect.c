@@ -229,15 +229,15 @@ static bool run_row(size_t at)
 	bound = bisect_bound_minutes(row->n, &sim.model);
 	ok = judge(row, &r, bound);
 	(void)printf(
-		"bench: %-22s %4d trials  right %.4f of %.3f named, said %.4f, none %.3f, set %.3f "
+		"bench: %-22s %4d trials  right %.4f (smaller step %.4f) of %.3f named, said %.4f, none %.3f, set %.3f "
 		"(%.3f right) two %.3f (%.3f right)  %4.0f min (median %.0f, p90 %.0f) %.3f x bound  wall %4.0f  builds "
 		"%.1f boots %.1f runs %.1f  %.1f s",
 		row->name, r.trials, r.named ? (double)r.right / r.named : 0,
-		(double)r.named / r.trials, r.confidence, (double)r.none / r.trials,
-		(double)r.sets / r.trials, (double)r.sets_right / r.trials,
-		(double)r.two / r.trials, (double)r.two_right / r.trials, r.mean, r.median, r.p90,
-		r.mean / bound, r.wall, r.builds, r.boots, r.runs,
-		(double)(clock_boottime() - start) / 1e6);
+		r.named ? (double)r.smaller / r.named : 0, (double)r.named / r.trials, r.confidence,
+		(double)r.none / r.trials, (double)r.sets / r.trials,
+		(double)r.sets_right / r.trials, (double)r.two / r.trials,
+		(double)r.two_right / r.trials, r.mean, r.median, r.p90, r.mean / bound, r.wall,
+		r.builds, r.boots, r.runs, (double)(clock_boottime() - start) / 1e6);
 	print_targets(row, &r, ok);
 	bisect_graph_done(&g);
 	return ok;

@@ -173,8 +173,15 @@ static void both_of_two_steps_are_named(void **state)
 	run(32, &sim, &r);
 	assert_true(r.two_right >= 2);
 	assert_int_equal(r.two_right, r.two);
+	/* Of equal parts either may be named first. */
+	sim.second = 0.5;
+	run(32, &sim, &r);
+	assert_true(r.smaller > 0);
+	assert_int_equal(r.right + r.smaller, r.named);
+	assert_int_equal(r.far, 0);
 	sim.second = -1;
 	run(32, &sim, &r);
+	assert_int_equal(r.smaller, 0);
 	assert_int_equal(r.none, 3);
 	assert_int_equal(r.two_right, r.two);
 }
