@@ -111,7 +111,7 @@ static void a_wrong_value_is_named(void **state)
 		const char *words, *want;
 	} cases[] = {
 		{ "bisect start --max-runs 3", "--max-runs: '3' is not between 4 and 1000000" },
-		{ "bisect plan --min-effect 0", "--min-effect: '0' is not between 0.0001 and 1" },
+		{ "bisect plan --min-effect 0", "--min-effect: '0' is not between 0.01% and 100%" },
 		{ "bisect start --path \"$(printf '\\377')\"", "--path: not UTF-8" },
 		{ "bisect extend --runs x b2222222", "--runs: 'x' is not a whole number" },
 		{ "bisect extend --why x b2222222", "unknown option '--why'" },
