@@ -75,10 +75,16 @@ int artefact_put_file(struct db *db, const char *state_dir, const char *kind, co
 	return r;
 }
 
-/* Not the name of an artefact, and nobody writes it: left by a writer that was killed. */
+/* HASH.XXXXXX, as file_write() and file_copy() name what is not complete yet. */
+static bool is_temp_name(const char *name)
+{
+	return strlen(name) == 71 && strspn(name, "0123456789abcdef") == 64 && name[64] == '.';
+}
+
+/* Nobody writes it: left by a writer that was killed. What people put beside it is theirs. */
 static void sweep_file(const char *path, const char *name, double older_s)
 {
-	if (strlen(name) != 64 && name[0] != '.' && file_is_abandoned(path, older_s))
+	if (is_temp_name(name) && file_is_abandoned(path, older_s))
 		(void)unlink(path);
 }
 

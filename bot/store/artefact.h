@@ -23,7 +23,8 @@ int artefact_put_file(struct db *db, const char *state_dir, const char *kind, co
 /**
  * artefact_sweep() - remove what writers that were killed have left beside the artefacts.
  * @older_s: only files that no one has written to for this many seconds; 0: when no one may have
- *	begun one a moment ago. What is being written stays, however old.
+ *	begun one a moment ago. What is being written stays, however old; so does what others than
+ *	our writers have put there.
  */
 int artefact_sweep(const char *state_dir, double older_s, struct err *e);
 

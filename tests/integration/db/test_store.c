@@ -126,7 +126,7 @@ static void what_a_killed_writer_left_is_swept(void **state)
 {
 	struct err e = { 0 };
 	char hash[65];
-	char *whole, *left, *written;
+	char *whole, *left, *written, *aside;
 	int fd;
 
 	(void)state;
@@ -134,8 +134,10 @@ static void what_a_killed_writer_left_is_swept(void **state)
 	whole = artefact_path(pg_dir(), hash);
 	left = xasprintf("%s.abcdef", whole);
 	written = xasprintf("%s.ghijkl", whole);
+	aside = xasprintf("%s.away", whole);
 	assert_ok(file_write(left, "ha", 2, 0644, &e), &e);
 	assert_ok(file_write(written, "lf", 2, 0644, &e), &e);
+	assert_ok(file_write(aside, "by a person", 11, 0644, &e), &e);
 	fd = open(written, O_RDONLY | O_CLOEXEC);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	assert_ok(artefact_sweep(pg_dir(), 1000, &e), &e);
@@ -147,6 +149,9 @@ static void what_a_killed_writer_left_is_swept(void **state)
 	assert_int_equal(close(fd), 0);
 	assert_ok(artefact_sweep(pg_dir(), 0, &e), &e);
 	assert_int_equal(access(written, F_OK), -1);
+	assert_int_equal(access(aside, F_OK), 0);
+	assert_int_equal(unlink(aside), 0);
+	free(aside);
 	free(whole);
 	free(left);
 	free(written);
