@@ -10,7 +10,10 @@ boots AS (
 	SELECT b.id, b.took_s FROM boot b JOIN machine m ON m.name = b.machine JOIN j ON m.group_name = j.group_name
 	WHERE b.job = j.id AND b.state = 'done' AND NOT b.excluded AND b.took_s > 0
 	ORDER BY b.finished DESC LIMIT 100),
-runs AS (SELECT r.boot, r.wall_s FROM run r JOIN boots ON boots.id = r.boot WHERE r.wall_s > 0),
+-- A guest may keep a time of its own (QEMU -icount): its runs cannot take longer than the boot that they are part of.
+runs AS (
+	SELECT r.boot, r.wall_s * least(1, boots.took_s / sum(r.wall_s) OVER (PARTITION BY r.boot)) AS wall_s
+	FROM run r JOIN boots ON boots.id = r.boot WHERE r.wall_s > 0),
 bare AS (
 	SELECT greatest(b.took_s - coalesce((SELECT sum(r.wall_s) FROM runs r WHERE r.boot = b.id), 0), 0) AS s FROM boots b)
 SELECT (SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY took_s) FROM builds),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a bisection would take, by the noise of what the database holds. */
 #include "bot/db/db.h"
+#include "bot/store/bisection_model.h"
 #include "bot/store/bisection_power.h"
 #include "tests/integration/queue/queue.h"
 #include "tests/pg.h"
@@ -81,6 +82,22 @@ static void what_noise_hides_is_told_with_what_it_does_not(void **state)
 	assert_true(ask(p.effect_found, 400).p_right >= BISECTION_POWER_LEAST);
 }
 
+static void runs_take_no_longer_than_their_boot(void **state)
+{
+	struct bisection_cost cost;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_ok(bisection_cost(pg_db(), 1, &cost, &e), &e);
+	assert_float_equal(cost.boot, 40.0 / 60, 1e-9);
+	assert_float_equal(cost.run, 0.5, 1e-9);
+	/* Guests with a clock of their own, fast against ours. */
+	pg_exec("UPDATE run SET wall_s = 200 * n");
+	assert_ok(bisection_cost(pg_db(), 1, &cost, &e), &e);
+	assert_true(cost.boot < 0.001);
+	assert_float_equal(cost.run, 50.0 / 60, 1e-9);
+}
+
 #define T(f) cmocka_unit_test_setup(f, set_up)
 
 int main(void)
@@ -89,6 +106,7 @@ int main(void)
 		T(a_large_change_is_found_within_the_budget),
 		T(the_budget_that_is_told_is_enough),
 		T(what_noise_hides_is_told_with_what_it_does_not),
+		T(runs_take_no_longer_than_their_boot),
 	};
 
 	return cmocka_run_group_tests(tests, pg_start, pg_stop);
